@@ -1,0 +1,239 @@
+"""每一步的反向传播:输出的梯度进,输入的梯度出。
+
+``d_x`` 表示损失对 ``x`` 的梯度,形状与 ``x`` 相同。前导轴在正向时广播过的,梯度在那里求和。
+"""
+
+import math
+import numbers
+
+import numpy as np
+
+from ._arrays import (all_finite, cast, check_broadcast, check_matrix, check_number,
+                      check_temperature, fail, result_dtype, to_float)
+from .steps import default_scale, score, softmax, weighted_sum
+
+
+def score_backward(d_scores, query, key, *, scale=None):
+    """`score` 的反向传播。
+
+    ``d_query = scale * d_scores @ key``,``d_key = scale * d_scores^T @ query``
+
+    Parameters
+    ----------
+    d_scores : array_like, shape (..., L, S)
+    query : array_like, shape (..., L, d_k)
+    key : array_like, shape (..., S, d_k)
+    scale : float, optional
+        与正向相同。
+
+    Returns
+    -------
+    d_query : ndarray, shape (..., L, d_k)
+    d_key : ndarray, shape (..., S, d_k)
+
+    Raises
+    ------
+    ValueError
+        形状与正向的对不上。
+
+    Examples
+    --------
+    >>> score_backward([[1.0]], [[2.0, 3.0]], [[5.0, 7.0]], scale=1)
+    (array([[5., 7.]]), array([[2., 3.]]))
+    """
+    dtype = result_dtype(d_scores, query, key)
+    d_scores, query, key = to_float("d_scores", d_scores), to_float("query", query), to_float("key", key)
+    check_matrix("query", query, "(..., L, d_k)")
+    check_matrix("key", key, "(..., S, d_k)")
+    _check_gradient("d_scores", d_scores, (query.shape[-2], key.shape[-2]))
+    scale = default_scale(query.shape[-1]) if scale is None else check_number(
+        "scale", scale, "有限的数,或者 None (即 1/sqrt(d_k))", math.isfinite)
+    d_query = weighted_sum(d_scores, key)   # (..., L, d_k)
+    d_key = weighted_sum(d_scores.swapaxes(-1, -2), query)   # (..., S, d_k)
+    d_query *= scale
+    d_key *= scale
+    return cast(_sum_to(d_query, query.shape), dtype), cast(_sum_to(d_key, key.shape), dtype)
+
+
+def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_d_weights=False):
+    """`softmax` 的反向传播;掩码不必再给,遮住的位置权重是 0,梯度也是 0。
+
+    ``d_scores = weights * (d_weights - sum(weights * d_weights)) / temperature``
+
+    Parameters
+    ----------
+    d_weights : array_like, shape (..., L, S)
+    weights : array_like, shape (..., L, S)
+        正向得到的权重。
+    temperature : float
+        与正向相同。温度为 0 时权重不随分数连续变化,为无穷大时不随分数变化,梯度都是 0。
+    axis : int
+        与正向相同。
+    overwrite_d_weights : bool
+        True 允许就地改写 ``d_weights`` 来省一份内存。
+
+    Returns
+    -------
+    d_scores : ndarray, shape (..., L, S)
+
+    Raises
+    ------
+    ValueError
+        两个数组的形状不同,或者温度为负、为 NaN。
+
+    Examples
+    --------
+    >>> softmax_backward([1.0, 0.0], [0.5, 0.5])
+    array([ 0.25, -0.25])
+    """
+    dtype, given = result_dtype(d_weights, weights), d_weights
+    d_weights, weights = to_float("d_weights", d_weights), to_float("weights", weights)
+    temperature = check_temperature(temperature)
+    if d_weights.shape != weights.shape:
+        fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", "梯度与它所对的量形状相同。")
+    if not isinstance(axis, numbers.Integral) or not -weights.ndim <= axis < weights.ndim:
+        fail("axis", f" weights 已有的轴(weights 有 {weights.ndim} 个轴)", f" {axis!r}", "最后一轴写成 -1。")
+    if temperature == 0 or temperature == np.inf:
+        return np.zeros(weights.shape, dtype)
+    if not all_finite(d_weights):   # 遮住的值可以是 NaN 或无穷大
+        d_weights = np.where(weights == 0, 0, d_weights)
+    out = d_weights if overwrite_d_weights or d_weights is not given else None
+    inner = np.expand_dims(np.vecdot(weights, d_weights, axis=axis), axis)
+    d_scores = np.subtract(d_weights, inner, out=out if d_weights.dtype == weights.dtype else None)
+    d_scores *= weights
+    if temperature != 1:
+        d_scores /= temperature
+    return cast(d_scores, dtype)
+
+
+def softmax_jacobian(weights, *, temperature=1.0):
+    """`softmax` 的雅可比矩阵:第 j 个分数动一点,第 i 个权重动多少。
+
+    ``jacobian[i, j] = weights[i] * ((i == j) - weights[j]) / temperature``
+
+    Parameters
+    ----------
+    weights : array_like, shape (..., S)
+    temperature : float
+        与正向相同;0 和无穷大时全是 0,理由见 `softmax_backward`。
+
+    Returns
+    -------
+    jacobian : ndarray, shape (..., S, S)
+
+    Raises
+    ------
+    ValueError
+        没有轴,或者温度为负、为 NaN。
+
+    Examples
+    --------
+    >>> softmax_jacobian([0.25, 0.75])
+    array([[ 0.1875, -0.1875],
+           [-0.1875,  0.1875]])
+    """
+    dtype, weights = result_dtype(weights), to_float("weights", weights)
+    temperature = check_temperature(temperature)
+    if weights.ndim < 1:
+        fail("weights", "形状 (..., S) 的数组", "一个数", "至少要有一串权重。")
+    each = np.broadcast_to(np.eye(weights.shape[-1], dtype=weights.dtype), (*weights.shape, weights.shape[-1]))
+    rows = np.broadcast_to(weights[..., None, :], each.shape)   # (..., S, S)
+    return cast(softmax_backward(each, rows, temperature=temperature), dtype)
+
+
+def weighted_sum_backward(d_output, weights, value):
+    """`weighted_sum` 的反向传播。
+
+    ``d_weights = d_output @ value^T``,``d_value = weights^T @ d_output``
+
+    Parameters
+    ----------
+    d_output : array_like, shape (..., L, d_v)
+    weights : array_like, shape (..., L, S)
+    value : array_like, shape (..., S, d_v)
+
+    Returns
+    -------
+    d_weights : ndarray, shape (..., L, S)
+    d_value : ndarray, shape (..., S, d_v)
+
+    Raises
+    ------
+    ValueError
+        形状与正向的对不上。
+
+    Examples
+    --------
+    >>> weighted_sum_backward([[1.0]], [[0.25, 0.75]], [[4.0], [8.0]])
+    (array([[4., 8.]]), array([[0.25],
+           [0.75]]))
+    """
+    dtype = result_dtype(d_output, weights, value)
+    d_output, weights, value = to_float("d_output", d_output), to_float("weights", weights), to_float("value", value)
+    check_matrix("weights", weights, "(..., L, S)")
+    check_matrix("value", value, "(..., S, d_v)")
+    _check_gradient("d_output", d_output, (weights.shape[-2], value.shape[-1]))
+    d_weights = score(d_output, value, scale=1)   # (..., L, S)
+    d_value = weighted_sum(weights.swapaxes(-1, -2), d_output)   # (..., S, d_v)
+    return cast(_sum_to(d_weights, weights.shape), dtype), cast(_sum_to(d_value, value.shape), dtype)
+
+
+def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=None, scale=None,
+                                          temperature=1.0, weights=None):
+    """`scaled_dot_product_attention` 的反向传播:三步倒着走一遍。
+
+    Parameters
+    ----------
+    d_output : array_like, shape (..., L, d_v)
+    query : array_like, shape (..., L, d_k)
+    key : array_like, shape (..., S, d_k)
+    value : array_like, shape (..., S, d_v)
+    mask, scale, temperature
+        与正向相同。
+    weights : array_like, shape (..., L, S), optional
+        正向得到的权重;给了就不再重算,``mask`` 也用不到了。
+
+    Returns
+    -------
+    d_query : ndarray, shape (..., L, d_k)
+    d_key : ndarray, shape (..., S, d_k)
+    d_value : ndarray, shape (..., S, d_v)
+        什么都看不到的查询,对三者的梯度都没有贡献。
+
+    Raises
+    ------
+    ValueError
+        形状与正向的对不上。
+
+    Examples
+    --------
+    >>> d_query, d_key, d_value = scaled_dot_product_attention_backward(
+    ...     [[1.0]], [[0.0]], [[1.0], [-1.0]], [[3.0], [5.0]])
+    >>> d_query, d_value.T
+    (array([[-1.]]), array([[0.5, 0.5]]))
+    """
+    dtype = result_dtype(d_output, query, key, value)
+    query, key, value = to_float("query", query), to_float("key", key), to_float("value", value)
+    if weights is None:
+        weights = softmax(score(query, key, scale=scale), mask=mask, temperature=temperature, overwrite_scores=True)
+
+    d_weights, d_value = weighted_sum_backward(d_output, weights, value)
+    d_scores = softmax_backward(d_weights, weights, temperature=temperature, overwrite_d_weights=True)
+    d_query, d_key = score_backward(d_scores, query, key, scale=scale)
+
+    return cast(d_query, dtype), cast(d_key, dtype), cast(d_value, dtype)
+
+
+def _check_gradient(name, gradient, shape):
+    """检查梯度最后两轴的形状与正向的结果相同。"""
+    if gradient.shape[-2:] != shape:
+        fail(name, f"最后两轴为 {shape} 的数组", f"形状 {gradient.shape}", "梯度与它所对的量形状相同。")
+
+
+def _sum_to(gradient, shape):
+    """把广播出来的前导轴加回去,得到形状 ``shape``。"""
+    extra = gradient.ndim - len(shape)
+    stretched = tuple(extra + axis for axis, length in enumerate(shape) if length == 1 != gradient.shape[extra + axis])
+    if not extra and not stretched:
+        return gradient
+    return gradient.sum(axis=(*range(extra), *stretched), keepdims=True).reshape(shape)
