@@ -1,4 +1,4 @@
-"""输入的转换与检查:每个公开函数都从这里拿到浮点数组,或者拿到一句说得清的错误。"""
+"""输入的转换与检查：每个公开函数都从这里拿到浮点数组，或者拿到一句说得清的错误。"""
 
 import math
 import numbers
@@ -9,12 +9,12 @@ _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def fail(name, expected, got, mend):
-    """抛出统一格式的 ``ValueError``:参数名、应当怎样、收到什么、怎么改。"""
-    raise ValueError(f"{name} 应为{expected},收到的是{got}。{mend}")
+    """抛出统一格式的 ``ValueError``：参数名、应当怎样、收到什么、怎么改。"""
+    raise ValueError(f"{name} 应为{expected}，收到的是{got}。{mend}")
 
 
 def to_float(name, x):
-    """把 ``x`` 变成 float32 或 float64 数组;已经是的原样返回,否则是一份新的。"""
+    """把 ``x`` 变成 float32 或 float64 数组；已经是的原样返回，否则是一份新的。"""
     if type(x) is np.ndarray and (x.dtype == _FLOAT32 or x.dtype == _FLOAT64):
         return x
     try:
@@ -22,12 +22,12 @@ def to_float(name, x):
     except ValueError:
         fail(name, "各行等长的数字数组", "长短不齐的嵌套列表", "请让每一行的个数相同。")
     if array.dtype.kind not in "fiub":
-        fail(name, "数字数组", f" dtype={array.dtype} 的数组", "请先转换成浮点数,例如 np.asarray(x, dtype=float)。")
+        fail(name, "数字数组", f" dtype={array.dtype} 的数组", "请先转换成浮点数，例如 np.asarray(x, dtype=float)。")
     return array.astype(_FLOAT32 if result_dtype(x).itemsize < _FLOAT64.itemsize else _FLOAT64)
 
 
 def result_dtype(*arrays):
-    """返回结果的类型:全是 float16 才是 float16;有 float64、整数或列表就是 float64。"""
+    """返回结果的类型：全是 float16 才是 float16；有 float64、整数或列表就是 float64。"""
     dtypes = {x.dtype if isinstance(x, np.ndarray) else _FLOAT64 for x in arrays}
     if _FLOAT64 in dtypes or any(dtype.kind != "f" for dtype in dtypes):
         return _FLOAT64
@@ -35,14 +35,14 @@ def result_dtype(*arrays):
 
 
 def cast(x, dtype):
-    """float16 在内部按 float32 计算,返回之前才转回去;其余原样返回。"""
+    """float16 在内部按 float32 计算，返回之前才转回去；其余原样返回。"""
     return x if x.dtype == dtype else x.astype(dtype)
 
 
 def check_matrix(name, x, shape):
-    """检查 ``x`` 至少有两个轴;``shape`` 是写给读者看的形状。"""
+    """检查 ``x`` 至少有两个轴；``shape`` 是写给读者看的形状。"""
     if x.ndim < 2:
-        fail(name, f"形状 {shape} 的数组(至少两个轴)", f"形状 {x.shape}", f"只有一个向量时写成 {name}[None, :]。")
+        fail(name, f"形状 {shape} 的数组（至少两个轴）", f"形状 {x.shape}", f"只有一个向量时写成 {name}[None, :]。")
 
 
 def check_broadcast(name, x, other_name, other):
@@ -53,11 +53,11 @@ def check_broadcast(name, x, other_name, other):
         np.broadcast_shapes(x.shape[:-2], other.shape[:-2])
     except ValueError:
         fail(name, f"前导轴能与 {other_name} 的 {other.shape[:-2]} 广播的数组", f"前导轴 {x.shape[:-2]}",
-             "对应的轴长度要相等,或者有一个是 1。")
+             "对应的轴长度要相等，或者有一个是 1。")
 
 
 def check_number(name, x, expected, is_valid):
-    """检查 ``x`` 是满足条件的一个实数,返回 Python 浮点数。"""
+    """检查 ``x`` 是满足条件的一个实数，返回 Python 浮点数。"""
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
     if not isinstance(x, numbers.Real) or isinstance(x, bool) or not is_valid(float(x)):
@@ -66,17 +66,30 @@ def check_number(name, x, expected, is_valid):
 
 
 def check_temperature(temperature):
-    """检查温度:0 到无穷大(两端都可以取)。"""
-    return check_number("temperature", temperature, "不小于 0 的数(可以是 0 或无穷大)", lambda t: t >= 0)
+    """检查温度：0 到无穷大（两端都可以取）。"""
+    return check_number("temperature", temperature, "不小于 0 的数（可以是 0 或无穷大）", lambda t: t >= 0)
+
+
+def check_scale(scale, d_k):
+    """检查缩放；没有给就是 ``1/sqrt(d_k)``（d_k 为 0 时点积总是 0，取 1）。"""
+    if scale is None:
+        return 1 / math.sqrt(d_k) if d_k else 1.0
+    return check_number("scale", scale, "有限的数，或者 None（即 1/sqrt(d_k)）", math.isfinite)
+
+
+def check_axis(axis, name, x):
+    """检查 ``axis`` 是 ``x`` 已有的一个轴。"""
+    if not isinstance(axis, numbers.Integral) or not -x.ndim <= axis < x.ndim:
+        fail("axis", f" {name} 已有的轴（{name} 有 {x.ndim} 个轴）", f" {axis!r}", "最后一轴写成 -1。")
 
 
 def check_count(name, x, minimum=0):
-    """检查 ``x`` 是不小于 ``minimum`` 的整数,返回 Python 整数。"""
+    """检查 ``x`` 是不小于 ``minimum`` 的整数，返回 Python 整数。"""
     if not isinstance(x, numbers.Integral) or isinstance(x, bool) or x < minimum:
         fail(name, f"不小于 {minimum} 的整数", f" {x!r}", f"请给 {name} 一个这样的整数。")
     return int(x)
 
 
 def all_finite(x):
-    """``x`` 里是否没有 NaN 和无穷大;平方和溢出时也答否,调用方只会走较慢而同样正确的路。"""
+    """``x`` 里是否没有 NaN 和无穷大；平方和溢出时也答否，调用方只会走较慢而同样正确的路。"""
     return math.isfinite(np.vdot(x, x))

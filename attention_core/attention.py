@@ -1,11 +1,11 @@
-"""缩放点积注意力:三步连成一次调用。"""
+"""缩放点积注意力：三步连成一次调用。"""
 
 from ._arrays import cast, result_dtype, to_float
 from .steps import score, softmax, weighted_sum
 
 
 def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, temperature=1.0):
-    """打分、归一、加权求和,一次做完。
+    """打分、归一、加权求和，一次做完。
 
     ``output = softmax(scale * query @ key^T + mask) @ value``
 
@@ -14,8 +14,8 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
     query : array_like, shape (..., L, d_k)
     key : array_like, shape (..., S, d_k)
     value : array_like, shape (..., S, d_v)
-    mask : array_like, optional, 能广播到 (..., L, S)
-        布尔:True 表示可以看。浮点:加到分数上,``-inf`` 表示不许看。
+    mask : array_like, optional，能广播到 (..., L, S)
+        布尔：True 表示可以看。浮点：加到分数上，``-inf`` 表示不许看。
     scale : float, optional
         缺省是 ``1 / sqrt(d_k)``。
     temperature : float
@@ -25,12 +25,12 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
     -------
     output : ndarray, shape (..., L, d_v)
     weights : ndarray, shape (..., L, S)
-        什么都看不到的一行,权重和输出都是 0。
+        什么都看不到的一行，权重和输出都是 0。
 
     Raises
     ------
     ValueError
-        哪个参数不对、应当怎样、收到什么,都写在错误里。
+        哪个参数不对、应当怎样、收到什么，都写在错误里。
 
     Notes
     -----
@@ -44,7 +44,7 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
     (array([[3.]]), array([[0.5, 0.5]]))
     """
     dtype = result_dtype(query, key, value)
-    # float16 的分数在缩放之前就可能溢出,所以三步都在转换之后做
+    # float16 的分数在缩放之前就可能溢出，所以三步都在转换之后做
     query, key, value = to_float("query", query), to_float("key", key), to_float("value", value)
 
     scores = score(query, key, scale=scale)   # (..., L, S)

@@ -1,16 +1,22 @@
-"""每一步的反向传播:输出的梯度进,输入的梯度出。
+"""每一步的反向传播：输出的梯度进，输入的梯度出。
 
-``d_x`` 表示损失对 ``x`` 的梯度,形状与 ``x`` 相同。前导轴在正向时广播过的,梯度在那里求和。
+``d_x`` 表示损失对 ``x`` 的梯度，形状与 ``x`` 相同。前导轴在正向时广播过的，梯度在那里求和。
 """
-
-import math
-import numbers
 
 import numpy as np
 
-from ._arrays import (all_finite, cast, check_broadcast, check_matrix, check_number,
-                      check_temperature, fail, result_dtype, to_float)
-from .steps import default_scale, score, softmax, weighted_sum
+from ._arrays import (
+    all_finite,
+    cast,
+    check_matrix,
+    check_temperature,
+    fail,
+    result_dtype,
+    to_float,
+)
+from .steps import score, softmax, weighted_sum
+
+_SAME_SHAPE = "梯度与它所对的量形状相同。"
 
 
 def score_backward(d_scores, query, key, *, scale=None):
@@ -46,8 +52,7 @@ def score_backward(d_scores, query, key, *, scale=None):
     check_matrix("query", query, "(..., L, d_k)")
     check_matrix("key", key, "(..., S, d_k)")
     _check_gradient("d_scores", d_scores, (query.shape[-2], key.shape[-2]))
-    scale = default_scale(query.shape[-1]) if scale is None else check_number(
-        "scale", scale, "有限的数,或者 None (即 1/sqrt(d_k))", math.isfinite)
+    scale = check_scale(scale, query.shape[-1])
     d_query = weighted_sum(d_scores, key)   # (..., L, d_k)
     d_key = weighted_sum(d_scores.swapaxes(-1, -2), query)   # (..., S, d_k)
     d_query *= scale
@@ -56,7 +61,7 @@ def score_backward(d_scores, query, key, *, scale=None):
 
 
 def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_d_weights=False):
-    """`softmax` 的反向传播;掩码不必再给,遮住的位置权重是 0,梯度也是 0。
+    """`softmax` 的反向传播；掩码不必再给，遮住的位置权重是 0，梯度也是 0。
 
     ``d_scores = weights * (d_weights - sum(weights * d_weights)) / temperature``
 
@@ -66,7 +71,7 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
     weights : array_like, shape (..., L, S)
         正向得到的权重。
     temperature : float
-        与正向相同。温度为 0 时权重不随分数连续变化,为无穷大时不随分数变化,梯度都是 0。
+        与正向相同。温度为 0 时权重不随分数连续变化，为无穷大时不随分数变化，梯度都是 0。
     axis : int
         与正向相同。
     overwrite_d_weights : bool
@@ -79,7 +84,7 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
     Raises
     ------
     ValueError
-        两个数组的形状不同,或者温度为负、为 NaN。
+        两个数组的形状不同，或者温度为负、为 NaN。
 
     Examples
     --------
@@ -90,9 +95,8 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
     d_weights, weights = to_float("d_weights", d_weights), to_float("weights", weights)
     temperature = check_temperature(temperature)
     if d_weights.shape != weights.shape:
-        fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", "梯度与它所对的量形状相同。")
-    if not isinstance(axis, numbers.Integral) or not -weights.ndim <= axis < weights.ndim:
-        fail("axis", f" weights 已有的轴(weights 有 {weights.ndim} 个轴)", f" {axis!r}", "最后一轴写成 -1。")
+        fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", _SAME_SHAPE)
+    check_axis(axis, "weights", weights)
     if temperature == 0 or temperature == np.inf:
         return np.zeros(weights.shape, dtype)
     if not all_finite(d_weights):   # 遮住的值可以是 NaN 或无穷大
@@ -107,7 +111,7 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
 
 
 def softmax_jacobian(weights, *, temperature=1.0):
-    """`softmax` 的雅可比矩阵:第 j 个分数动一点,第 i 个权重动多少。
+    """`softmax` 的雅可比矩阵：第 j 个分数动一点，第 i 个权重动多少。
 
     ``jacobian[i, j] = weights[i] * ((i == j) - weights[j]) / temperature``
 
@@ -115,7 +119,7 @@ def softmax_jacobian(weights, *, temperature=1.0):
     ----------
     weights : array_like, shape (..., S)
     temperature : float
-        与正向相同;0 和无穷大时全是 0,理由见 `softmax_backward`。
+        与正向相同；0 和无穷大时全是 0，理由见 `softmax_backward`。
 
     Returns
     -------
@@ -124,7 +128,7 @@ def softmax_jacobian(weights, *, temperature=1.0):
     Raises
     ------
     ValueError
-        没有轴,或者温度为负、为 NaN。
+        没有轴，或者温度为负、为 NaN。
 
     Examples
     --------
@@ -180,7 +184,7 @@ def weighted_sum_backward(d_output, weights, value):
 
 def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=None, scale=None,
                                           temperature=1.0, weights=None):
-    """`scaled_dot_product_attention` 的反向传播:三步倒着走一遍。
+    """`scaled_dot_product_attention` 的反向传播：三步倒着走一遍。
 
     Parameters
     ----------
@@ -191,14 +195,14 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
     mask, scale, temperature
         与正向相同。
     weights : array_like, shape (..., L, S), optional
-        正向得到的权重;给了就不再重算,``mask`` 也用不到了。
+        正向得到的权重；给了就不再重算，``mask`` 也用不到了。
 
     Returns
     -------
     d_query : ndarray, shape (..., L, d_k)
     d_key : ndarray, shape (..., S, d_k)
     d_value : ndarray, shape (..., S, d_v)
-        什么都看不到的查询,对三者的梯度都没有贡献。
+        什么都看不到的查询，对三者的梯度都没有贡献。
 
     Raises
     ------
@@ -227,11 +231,11 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
 def _check_gradient(name, gradient, shape):
     """检查梯度最后两轴的形状与正向的结果相同。"""
     if gradient.shape[-2:] != shape:
-        fail(name, f"最后两轴为 {shape} 的数组", f"形状 {gradient.shape}", "梯度与它所对的量形状相同。")
+        fail(name, f"最后两轴为 {shape} 的数组", f"形状 {gradient.shape}", _SAME_SHAPE)
 
 
 def _sum_to(gradient, shape):
-    """把广播出来的前导轴加回去,得到形状 ``shape``。"""
+    """把广播出来的前导轴加回去，得到形状 ``shape``。"""
     extra = gradient.ndim - len(shape)
     stretched = tuple(extra + axis for axis, length in enumerate(shape) if length == 1 != gradient.shape[extra + axis])
     if not extra and not stretched:

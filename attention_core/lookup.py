@@ -1,4 +1,4 @@
-"""查字典:从一字不差的精确查询,到按相似程度分份额的柔性查询。"""
+"""查字典：从一字不差的精确查询，到按相似程度分份额的柔性查询。"""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ from .steps import score
 
 
 def exact_lookup(query, keys, values):
-    """精确查询:找到与 ``query`` 一字不差的标签,取走它的内容。
+    """精确查询：找到与 ``query`` 一字不差的标签，取走它的内容。
 
     Parameters
     ----------
-    query : 词,或者 array_like, shape (d_k,)
-    keys : 标签的序列,长度 S
-    values : 内容的序列,长度 S
+    query : 词，或者 array_like, shape (d_k,)
+    keys : 标签的序列，长度 S
+    values : 内容的序列，长度 S
 
     Returns
     -------
@@ -34,15 +34,15 @@ def exact_lookup(query, keys, values):
     '会抓老鼠'
     """
     if len(keys) != len(values):
-        fail("values", f"与 keys 一样长 ({len(keys)} 个) 的序列", f" {len(values)} 个", "每个标签要有一份内容。")
-    for key, value in zip(keys, values):
+        fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f" {len(values)} 个", "每个标签要有一份内容。")
+    for key, value in zip(keys, values, strict=True):
         if np.array_equal(key, query):
             return value
     raise KeyError(f"字典里没有 {query!r} 这一条")
 
 
 def soft_lookup(query, keys, values, *, temperature=1.0, scale=1.0):
-    """柔性查询:与每个标签比一比,越像份额越大,按份额把内容混成一份。
+    """柔性查询：与每个标签比一比，越像份额越大，按份额把内容混成一份。
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def soft_lookup(query, keys, values, *, temperature=1.0, scale=1.0):
     keys : array_like, shape (S, d_k)
     values : array_like, shape (S, d_v)
     temperature : float
-        0 是精确的字典(只取最像的),无穷大是所有内容的平均。
+        0 是精确的字典（只取最像的），无穷大是所有内容的平均。
     scale : float
-        相似程度(点积)先乘以它。
+        相似程度（点积）先乘以它。
 
     Returns
     -------
@@ -63,7 +63,7 @@ def soft_lookup(query, keys, values, *, temperature=1.0, scale=1.0):
     Raises
     ------
     ValueError
-        形状不对,或者温度为负、为 NaN。
+        形状不对，或者温度为负、为 NaN。
 
     Examples
     --------
@@ -72,7 +72,7 @@ def soft_lookup(query, keys, values, *, temperature=1.0, scale=1.0):
     """
     dtype, query = result_dtype(query, keys, values), to_float("query", query)
     if query.ndim != 1:
-        fail("query", "形状 (d_k,) 的一个向量", f"形状 {query.shape}", "一次查一个词;要查许多个,用 scaled_dot_product_attention。")
+        fail("query", "形状 (d_k,) 的一个向量", f"形状 {query.shape}", "一次查一个词；要查许多个，用 scaled_dot_product_attention。")
     keys, values = to_float("keys", keys), to_float("values", values)
     check_matrix("keys", keys, "(S, d_k)")
     check_matrix("values", values, "(S, d_v)")
@@ -82,7 +82,7 @@ def soft_lookup(query, keys, values, *, temperature=1.0, scale=1.0):
 
 
 def cosine_similarity(query, key):
-    """余弦相似度:只比方向,不比长短,在 -1 与 1 之间。
+    """余弦相似度：只比方向，不比长短，在 -1 与 1 之间。
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def cosine_similarity(query, key):
     Returns
     -------
     similarity : ndarray, shape (..., L, S)
-        零向量没有方向,与谁的相似度都记 0。
+        零向量没有方向，与谁的相似度都记 0。
 
     Raises
     ------
@@ -108,10 +108,10 @@ def cosine_similarity(query, key):
 
 
 def _unit(name, x):
-    """把每个向量缩放到长度 1;零向量原样保留。"""
+    """把每个向量缩放到长度 1；零向量原样保留。"""
     dtype, x = result_dtype(x), to_float(name, x)
     check_matrix(name, x, "(..., n, d_k)")
-    largest = np.abs(x).max(axis=-1, keepdims=True, initial=0)   # 先除以最大的分量,平方才不会溢出
+    largest = np.abs(x).max(axis=-1, keepdims=True, initial=0)   # 先除以最大的分量，平方才不会溢出
     x = x / np.where(largest == 0, 1, largest)
     length = np.linalg.norm(x, axis=-1, keepdims=True)   # (..., n, 1)
     return cast(x / np.where(length == 0, 1, length), dtype)

@@ -1,4 +1,4 @@
-"""掩码:哪个查询可以看哪个键。布尔数组,True 表示可以看。"""
+"""掩码：哪个查询可以看哪个键。布尔数组，True 表示可以看。"""
 
 import numpy as np
 
@@ -6,19 +6,19 @@ from ._arrays import check_count, fail
 
 
 def causal_mask(n_queries, n_keys=None):
-    """因果掩码:第 i 个查询只能看第 0 到 i 个键,自己也算。
+    """因果掩码：第 i 个查询只能看第 0 到 i 个键，自己也算。
 
     Parameters
     ----------
     n_queries : int
         查询的个数 L。
     n_keys : int, optional
-        键的个数 S,缺省与 L 相同。
+        键的个数 S，缺省与 L 相同。
 
     Returns
     -------
     mask : ndarray of bool, shape (L, S)
-        L 与 S 不等时对齐左上角,与 PyTorch、ONNX 的缺省相同。
+        L 与 S 不等时对齐左上角，与 PyTorch、ONNX 的缺省相同。
 
     Raises
     ------
@@ -38,24 +38,24 @@ def causal_mask(n_queries, n_keys=None):
 
 
 def padding_mask(lengths, n_keys):
-    """填充掩码:每个序列只有前 ``length`` 个键是真的,其余是补齐用的。
+    """填充掩码：每个序列只有前 ``length`` 个键是真的，其余是补齐用的。
 
     Parameters
     ----------
-    lengths : int 或整数数组, shape (...)
-        每个序列真正的长度,0 到 ``n_keys``。
+    lengths : int 或整数数组，shape (...)
+        每个序列真正的长度，0 到 ``n_keys``。
     n_keys : int
         补齐以后的长度 S。
 
     Returns
     -------
     mask : ndarray of bool, shape (..., 1, S)
-        中间的 1 广播到所有查询:挡住的是键,不是查询。
+        中间的 1 广播到所有查询：挡住的是键，不是查询。
 
     Raises
     ------
     ValueError
-        长度不是整数,或者超出 0 到 ``n_keys``。
+        长度不是整数，或者超出 0 到 ``n_keys``。
 
     Examples
     --------
@@ -68,34 +68,34 @@ def padding_mask(lengths, n_keys):
     try:
         lengths = np.asarray(lengths)
     except ValueError:
-        fail("lengths", "整数,或者整数数组", "长短不齐的嵌套列表", "请让每一行的个数相同。")
+        fail("lengths", "整数，或者整数数组", "长短不齐的嵌套列表", "请让每一行的个数相同。")
     if lengths.size == 0:
         lengths = lengths.astype(int)
     if lengths.dtype.kind not in "iu":
-        fail("lengths", "整数,或者整数数组", f" dtype={lengths.dtype} 的数组", "长度是个数,请写成整数。")
+        fail("lengths", "整数，或者整数数组", f" dtype={lengths.dtype} 的数组", "长度是个数，请写成整数。")
     if lengths.size and (lengths.min() < 0 or lengths.max() > n_keys):
         fail("lengths", f" 0 到 n_keys={n_keys} 之间的整数", f" {lengths.min()} 到 {lengths.max()}",
-             "长度不能为负,也不能超过补齐以后的长度。")
+             "长度不能为负，也不能超过补齐以后的长度。")
     return np.arange(n_keys) < lengths[..., None, None]   # (..., 1, S)
 
 
 def combine_masks(*masks):
-    """合并几个掩码:每一个都许可的位置才可以看。
+    """合并几个掩码：每一个都许可的位置才可以看。
 
     Parameters
     ----------
     *masks : array_like 或 None
-        布尔掩码取“且”;浮点掩码相加;两种混用时结果是浮点掩码。``None`` 表示不设限,跳过。
+        布尔掩码取“且”；浮点掩码相加；两种混用时结果是浮点掩码。``None`` 表示不设限，跳过。
 
     Returns
     -------
     mask : ndarray 或 None
-        布尔或浮点;没有任何掩码时是 ``None``。
+        布尔或浮点；没有任何掩码时是 ``None``。
 
     Raises
     ------
     ValueError
-        有掩码既不是布尔也不是浮点,或者形状不能广播。
+        有掩码既不是布尔也不是浮点，或者形状不能广播。
 
     Examples
     --------
@@ -109,18 +109,18 @@ def combine_masks(*masks):
             continue
         mask = np.asarray(mask)
         if mask.dtype != bool and mask.dtype.kind != "f":
-            fail(f"masks 的第 {number} 个", "布尔数组(True 表示可以看)或浮点数组(-inf 表示不许看)",
-                 f" dtype={mask.dtype} 的数组", "0/1 的整数请写明:mask.astype(bool),或者换成 0 和 -inf。")
+            fail(f"masks 的第 {number} 个", "布尔数组（True 表示可以看）或浮点数组（-inf 表示不许看）",
+                 f" dtype={mask.dtype} 的数组", "0/1 的整数请写明：mask.astype(bool)，或者换成 0 和 -inf。")
         try:
             combined = mask if combined is None else _both(combined, mask)
         except ValueError:
             fail(f"masks 的第 {number} 个", f"能与前面的 {combined.shape} 广播的数组", f"形状 {mask.shape}",
-                 "最后两轴应为 (L, S),其中可以有 1。")
+                 "最后两轴应为 (L, S)，其中可以有 1。")
     return combined
 
 
 def _both(left, right):
-    """两个掩码都许可才许可;只要有一个是浮点,布尔的那个就换成 0 与 -inf。"""
+    """两个掩码都许可才许可；只要有一个是浮点，布尔的那个就换成 0 与 -inf。"""
     if left.dtype == bool and right.dtype == bool:
         return left & right
     left, right = (np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask for mask in (left, right))

@@ -1,6 +1,6 @@
-"""多头注意力:切成几个头,各看各的,再拼起来。
+"""多头注意力：切成几个头，各看各的，再拼起来。
 
-形状里的字母:d_model 是一个词的向量长度,h 是头数 (n_heads),每个头的 d_k = d_model / h。
+形状里的字母：d_model 是一个词的向量长度，h 是头数 (n_heads)，每个头的 d_k = d_model / h。
 """
 
 import numpy as np
@@ -10,13 +10,13 @@ from .attention import scaled_dot_product_attention
 
 
 def split_heads(x, n_heads):
-    """把最后一轴切成 h 段,一段给一个头。
+    """把最后一轴切成 h 段，一段给一个头。
 
     Parameters
     ----------
     x : array_like, shape (..., n, h * d)
     n_heads : int
-        头数 h,必须整除最后一轴的长度。
+        头数 h，必须整除最后一轴的长度。
 
     Returns
     -------
@@ -25,7 +25,7 @@ def split_heads(x, n_heads):
     Raises
     ------
     ValueError
-        头数不是正整数,或者不能整除。
+        头数不是正整数，或者不能整除。
 
     Examples
     --------
@@ -46,7 +46,7 @@ def split_heads(x, n_heads):
 
 
 def merge_heads(x):
-    """把 h 个头拼回一轴,是 `split_heads` 的逆。
+    """把 h 个头拼回一轴，是 `split_heads` 的逆。
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def merge_heads(x):
     """
     dtype, x = result_dtype(x), to_float("x", x)
     if x.ndim < 3:
-        fail("x", "形状 (..., h, n, d) 的数组(至少三个轴)", f"形状 {x.shape}", "只有一个头时写成 x[None]。")
+        fail("x", "形状 (..., h, n, d) 的数组（至少三个轴）", f"形状 {x.shape}", "只有一个头时写成 x[None]。")
     heads = x.swapaxes(-2, -3)   # (..., n, h, d)
     return cast(heads.reshape(*heads.shape[:-2], heads.shape[-2] * heads.shape[-1]), dtype)   # (..., n, h * d)
 
 
 class MultiHeadAttention:
-    """多头注意力层:投影、切头、注意力、拼接、再投影。
+    """多头注意力层：投影、切头、注意力、拼接、再投影。
 
     ``y = x @ W.T + b`` 的约定和权重的排法都与 PyTorch 的 ``nn.MultiheadAttention`` 相同。
 
@@ -84,11 +84,11 @@ class MultiHeadAttention:
     d_model : int
         输入和输出的向量长度。
     n_heads : int
-        头数 h,必须整除 ``d_model``。
+        头数 h，必须整除 ``d_model``。
     bias : bool
-        投影是否带偏置(随机取权重时)。
+        投影是否带偏置（随机取权重时）。
     rng : numpy.random.Generator, optional
-        没有给权重时,用它按 Xavier 均匀分布取。
+        没有给权重时，用它按 Xavier 均匀分布取。
     in_proj_weight : array_like, shape (3 * d_model, d_model), optional
         W_Q、W_K、W_V 上下叠放。
     in_proj_bias : array_like, shape (3 * d_model,), optional
@@ -98,11 +98,11 @@ class MultiHeadAttention:
     Raises
     ------
     ValueError
-        头数不整除,形状不对,权重只给了一半,或者既没有权重也没有 ``rng``。
+        头数不整除，形状不对，权重只给了一半，或者既没有权重也没有 ``rng``。
 
     Notes
     -----
-    Vaswani 等 (2017), 3.2.2 节。掩码里 True 表示可以看,与 ``nn.MultiheadAttention`` 相反。
+    Vaswani 等 (2017), 3.2.2 节。掩码里 True 表示可以看，与 ``nn.MultiheadAttention`` 相反。
 
     Examples
     --------
@@ -133,12 +133,12 @@ class MultiHeadAttention:
 
     @property
     def n_parameters(self):
-        """参数的总个数;与头数无关。"""
+        """参数的总个数；与头数无关。"""
         arrays = (self.in_proj_weight, self.in_proj_bias, self.out_proj_weight, self.out_proj_bias)
         return sum(array.size for array in arrays if array is not None)
 
     def __call__(self, query, key=None, value=None, *, mask=None, temperature=1.0):
-        """做一次多头注意力;只给 ``query`` 是自注意力,再给 ``key`` 是交叉注意力。
+        """做一次多头注意力；只给 ``query`` 是自注意力，再给 ``key`` 是交叉注意力。
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class MultiHeadAttention:
         value : array_like, shape (..., S, d_model), optional
             缺省与 ``key`` 相同。
         mask : array_like, optional
-            形状能广播到 (..., L, S) 时,每个头都用它;比输入多一个轴时是 (..., h, L, S),一个头一份。
+            形状能广播到 (..., L, S) 时，每个头都用它；比输入多一个轴时是 (..., h, L, S)，一个头一份。
         temperature : float
             见 `softmax`。
 
@@ -156,7 +156,7 @@ class MultiHeadAttention:
         -------
         output : ndarray, shape (..., L, d_model)
         weights : ndarray, shape (..., h, L, S)
-            每个头一份,没有平均。
+            每个头一份，没有平均。
         """
         key = query if key is None else key
         value = key if value is None else value
@@ -165,7 +165,7 @@ class MultiHeadAttention:
         weight_rows = np.split(self.in_proj_weight, 3)   # 3 x (d_model, d_model)
         bias_rows = [None] * 3 if self.in_proj_bias is None else np.split(self.in_proj_bias, 3)
         heads = [split_heads(_project(name, x, weight, bias), self.n_heads)   # (..., h, n, d_k)
-                 for (name, x), weight, bias in zip(inputs.items(), weight_rows, bias_rows)]
+                 for (name, x), weight, bias in zip(inputs.items(), weight_rows, bias_rows, strict=True)]
         if mask is not None and 2 < np.ndim(mask) < max(head.ndim for head in heads):
             mask = np.expand_dims(mask, -3)   # (..., 1, L, S)
         output, weights = scaled_dot_product_attention(*heads, mask=mask, temperature=temperature)
@@ -196,5 +196,5 @@ def _given(name, array, shape, *, optional=False):
     array = None if array is None else to_float(name, array)
     if array is None or array.shape != shape:
         fail(name, f"形状 {shape} 的数组", "空缺 (None)" if array is None else f"形状 {array.shape}",
-             "排法与 PyTorch 的 nn.MultiheadAttention 相同;两个权重要么都给,要么都不给。")
+             "排法与 PyTorch 的 nn.MultiheadAttention 相同；两个权重要么都给，要么都不给。")
     return array

@@ -1,29 +1,34 @@
-"""注意力的三步:打分 (score)、归一 (softmax)、加权求和 (weighted_sum)。
+"""注意力的三步：打分 (score)、归一 (softmax)、加权求和 (weighted_sum)。
 
-形状里的字母,全包通用:
+形状里的字母，全包通用：
 
 ======  ==========================================
 L       查询 (query) 的个数
-S       键 (key) 的个数,也是值 (value) 的个数
+S       键 (key) 的个数，也是值 (value) 的个数
 d_k     一个查询、一个键的长度
 d_v     一个值的长度
-...     前导轴(批次、头),按 numpy 的规则广播
+...     前导轴（批次、头），按 numpy 的规则广播
 ======  ==========================================
 
-float32 进、float32 出;float16 在内部按 float32 计算;列表和整数变成 float64。
+float32 进、float32 出；float16 在内部按 float32 计算；列表和整数变成 float64。
 """
-
-import math
-import numbers
 
 import numpy as np
 
-from ._arrays import (all_finite, cast, check_broadcast, check_matrix, check_number,
-                      check_temperature, fail, result_dtype, to_float)
+from ._arrays import (
+    all_finite,
+    cast,
+    check_broadcast,
+    check_matrix,
+    check_temperature,
+    fail,
+    result_dtype,
+    to_float,
+)
 
 
 def score(query, key, *, scale=None):
-    """第一步,打分:每个查询与每个键的点积,再乘以 ``scale``。
+    """第一步，打分：每个查询与每个键的点积，再乘以 ``scale``。
 
     ``scores = scale * (query @ key^T)``
 
@@ -32,7 +37,7 @@ def score(query, key, *, scale=None):
     query : array_like, shape (..., L, d_k)
     key : array_like, shape (..., S, d_k)
     scale : float, optional
-        缺省是 ``1 / sqrt(d_k)``,让分数的大小不随 d_k 增长。0 就是 0,不是“用缺省值”。
+        缺省是 ``1 / sqrt(d_k)``，让分数的大小不随 d_k 增长。0 就是 0，不是“用缺省值”。
 
     Returns
     -------
@@ -41,7 +46,7 @@ def score(query, key, *, scale=None):
     Raises
     ------
     ValueError
-        形状或类型不对,或者 ``scale`` 不是有限的数。
+        形状或类型不对，或者 ``scale`` 不是有限的数。
 
     Notes
     -----
@@ -58,32 +63,26 @@ def score(query, key, *, scale=None):
     check_matrix("key", key, "(..., S, d_k)")
     if query.shape[-1] != key.shape[-1]:
         fail("key", f"最后一轴与 query 相同 (d_k={query.shape[-1]}) 的数组", f"形状 {key.shape}",
-             "查询和键的长度必须一样,才能做点积。")
+             "查询和键的长度必须一样，才能做点积。")
     check_broadcast("key", key, "query", query)
-    scale = default_scale(query.shape[-1]) if scale is None else check_number(
-        "scale", scale, "有限的数,或者 None (即 1/sqrt(d_k))", math.isfinite)
+    scale = check_scale(scale, query.shape[-1])
     with np.errstate(all="ignore"):   # 被遮住的键可以是 NaN 或无穷大
         scores = (query * scale) @ key.swapaxes(-1, -2)   # (..., L, S)
         return cast(scores, dtype)
 
 
-def default_scale(d_k):
-    """缺省的缩放 ``1/sqrt(d_k)``;d_k 为 0 时点积总是 0,取 1。"""
-    return 1 / math.sqrt(d_k) if d_k else 1.0
-
-
 def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=False):
-    """第二步,归一:把一串分数变成一组非负、加起来等于 1 的权重。
+    """第二步，归一：把一串分数变成一组非负、加起来等于 1 的权重。
 
     ``weights = exp(scores / temperature) / sum(exp(scores / temperature))``
 
     Parameters
     ----------
     scores : array_like, shape (..., L, S)
-    mask : array_like, optional, 能广播到 scores 的形状
-        布尔:True 表示可以看。浮点:加到分数上,``-inf`` 表示不许看。
+    mask : array_like, optional，能广播到 scores 的形状
+        布尔：True 表示可以看。浮点：加到分数上，``-inf`` 表示不许看。
     temperature : float
-        越低越偏向最高分。0 是极限:权重全给最高分,并列者平分;无穷大:可见的位置平分。
+        越低越偏向最高分。0 是极限：权重全给最高分，并列者平分；无穷大：可见的位置平分。
     axis : int
         沿哪一轴归一。
     overwrite_scores : bool
@@ -92,16 +91,16 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     Returns
     -------
     weights : ndarray, shape (..., L, S)
-        什么都看不到的一行(全被遮住,或者 S = 0)权重全是 0。
+        什么都看不到的一行（全被遮住，或者 S = 0）权重全是 0。
 
     Raises
     ------
     ValueError
-        掩码不是布尔也不是浮点,形状不能广播,或者温度为负、为 NaN。
+        掩码不是布尔也不是浮点，形状不能广播，或者温度为负、为 NaN。
 
     Notes
     -----
-    先减去每行的最大值再取指数,结果不变,而且不会溢出。
+    先减去每行的最大值再取指数，结果不变，而且不会溢出。
 
     Examples
     --------
@@ -111,23 +110,22 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     array([0., 1., 0.])
     """
     dtype, given, scores = result_dtype(scores), scores, to_float("scores", scores)
-    if not isinstance(axis, numbers.Integral) or not -scores.ndim <= axis < scores.ndim:
-        fail("axis", f" scores 已有的轴(scores 有 {scores.ndim} 个轴)", f" {axis!r}", "最后一轴写成 -1。")
+    check_axis(axis, "scores", scores)
     temperature = check_temperature(temperature)
     in_place = overwrite_scores or scores is not given
-    with np.errstate(all="ignore"):   # 被遮住的分数可以是 NaN,差距极大时可以溢出成 -inf
+    with np.errstate(all="ignore"):   # 被遮住的分数可以是 NaN，差距极大时可以溢出成 -inf
         if mask is not None:
             scores = _apply_mask(scores, check_mask(mask, scores), in_place)
             in_place = True
         shifted = _below_peak(scores, axis, out=scores if in_place else None)
         weights = np.exp(_over_temperature(shifted, temperature), out=shifted)
         total = weights.sum(axis=axis, keepdims=True)
-        weights /= np.maximum(total, 1, out=total)   # 最高分贡献 exp(0) = 1;不足 1 的行什么也看不到:0/1 = 0
+        weights /= np.maximum(total, 1, out=total)   # 最高分贡献 exp(0) = 1；不足 1 的行什么也看不到：0/1 = 0
     return cast(weights, dtype)
 
 
 def weighted_sum(weights, value):
-    """第三步,加权求和:按权重把每个值各取一份,混成一份。
+    """第三步，加权求和：按权重把每个值各取一份，混成一份。
 
     ``output = weights @ value``
 
@@ -143,11 +141,11 @@ def weighted_sum(weights, value):
     Raises
     ------
     ValueError
-        值的个数与权重的个数不同,或者形状、类型不对。
+        值的个数与权重的个数不同，或者形状、类型不对。
 
     Notes
     -----
-    权重恰好是 0 的值一份也不取,哪怕它是 NaN 或无穷大。
+    权重恰好是 0 的值一份也不取，哪怕它是 NaN 或无穷大。
 
     Examples
     --------
@@ -168,7 +166,7 @@ def weighted_sum(weights, value):
 
 
 def _apply_mask(scores, mask, in_place):
-    """返回不许看的位置是 -inf 的分数;是替换,不是相加,因为 NaN - inf 仍是 NaN。"""
+    """返回不许看的位置是 -inf 的分数；是替换，不是相加，因为 NaN - inf 仍是 NaN。"""
     if mask.ndim > scores.ndim or not in_place:
         scores = scores + np.zeros(mask.shape, scores.dtype)   # 掩码的前导轴可以更多
     if mask.dtype != bool:
@@ -178,13 +176,13 @@ def _apply_mask(scores, mask, in_place):
 
 
 def check_mask(mask, scores):
-    """检查掩码的类型,以及它能否盖在分数表上;返回数组。"""
+    """检查掩码的类型，以及它能否盖在分数表上；返回数组。"""
     mask = np.asarray(mask)
     if mask.dtype != bool and mask.dtype.kind != "f":
-        fail("mask", "布尔数组(True 表示可以看)或浮点数组(加到分数上,-inf 表示不许看)",
-             f" dtype={mask.dtype} 的数组", "0/1 的整数有两种读法,请写明:mask.astype(bool),或者换成 0 和 -inf。")
+        fail("mask", "布尔数组（True 表示可以看）或浮点数组（加到分数上，-inf 表示不许看）",
+             f" dtype={mask.dtype} 的数组", "0/1 的整数有两种读法，请写明：mask.astype(bool)，或者换成 0 和 -inf。")
     if mask.dtype != bool and not np.max(mask, initial=-np.inf) < np.inf:
-        fail("mask", "不含 NaN 和 +inf 的浮点数组", "含有 NaN 或 +inf 的数组", "不许看的位置写 -inf,其余写 0。")
+        fail("mask", "不含 NaN 和 +inf 的浮点数组", "含有 NaN 或 +inf 的数组", "不许看的位置写 -inf，其余写 0。")
     table = scores.shape[-2:]
     try:
         fits = np.broadcast_shapes(scores.shape, mask.shape)[-len(table):] == table
@@ -192,23 +190,23 @@ def check_mask(mask, scores):
         fits = False
     if not fits:
         fail("mask", f"能广播到 scores 的形状 {scores.shape} 的数组", f"形状 {mask.shape}",
-             "最后两轴应为 (L, S),其中可以有 1。")
+             "最后两轴应为 (L, S)，其中可以有 1。")
     return mask
 
 
 def _below_peak(scores, axis, out):
-    """分数减去它那一行的最大值:最大的变成 0,其余为负;全是 -inf 的行保持 -inf。"""
+    """分数减去它那一行的最大值：最大的变成 0，其余为负；全是 -inf 的行保持 -inf。"""
     peak = scores.max(axis=axis, keepdims=True, initial=-np.inf)
     if all_finite(peak):
         return np.subtract(scores, peak, out=out)
-    is_top = (scores == peak) & (peak == np.inf)   # inf - inf 会是 NaN,而并列的最大值之差是 0
+    is_top = (scores == peak) & (peak == np.inf)   # inf - inf 会是 NaN，而并列的最大值之差是 0
     shifted = np.subtract(scores, np.where(peak == -np.inf, 0, peak), out=out)
     shifted[is_top] = 0
     return shifted
 
 
 def _over_temperature(shifted, temperature):
-    """就地除以温度;0 和无穷大取极限(在 float32 里下溢成 0、上溢成无穷大的也算)。"""
+    """就地除以温度；0 和无穷大取极限（在 float32 里下溢成 0、上溢成无穷大的也算）。"""
     temperature = shifted.dtype.type(temperature)
     if temperature == 0:
         shifted[shifted < 0] = -np.inf
@@ -220,11 +218,11 @@ def _over_temperature(shifted, temperature):
 
 
 def _sum_of_taken(weights, value):
-    """值里有 NaN 或无穷大时的加权求和:这些值只交给权重不为 0 的查询。"""
+    """值里有 NaN 或无穷大时的加权求和：这些值只交给权重不为 0 的查询。"""
     finite = np.isfinite(value)
     output = weights @ np.where(finite, value, 0)   # (..., L, d_v)
     has_bad = ~finite.all(axis=-1).reshape(-1, value.shape[-2]).all(axis=0)   # (S,)
-    with np.errstate(invalid="ignore"):   # inf - inf 没有值,得 NaN
+    with np.errstate(invalid="ignore"):   # inf - inf 没有值，得 NaN
         for j in np.flatnonzero(has_bad):
             weight = weights[..., :, j:j + 1]   # (..., L, 1)
             bad = np.where(finite[..., j:j + 1, :], 0, value[..., j:j + 1, :])   # (..., 1, d_v)
