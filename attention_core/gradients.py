@@ -8,6 +8,7 @@ import numpy as np
 from ._arrays import (
     all_finite,
     cast,
+    check_axis,
     check_matrix,
     check_temperature,
     fail,

@@ -72,7 +72,8 @@ def soft_lookup(query, keys, values, *, temperature=1.0, scale=1.0):
     """
     dtype, query = result_dtype(query, keys, values), to_float("query", query)
     if query.ndim != 1:
-        fail("query", "形状 (d_k,) 的一个向量", f"形状 {query.shape}", "一次查一个词；要查许多个，用 scaled_dot_product_attention。")
+        fail("query", "形状 (d_k,) 的一个向量", f"形状 {query.shape}",
+             "一次查一个词；要查许多个，用 scaled_dot_product_attention。")
     keys, values = to_float("keys", keys), to_float("values", values)
     check_matrix("keys", keys, "(S, d_k)")
     check_matrix("values", values, "(S, d_v)")

@@ -18,6 +18,7 @@ import numpy as np
 from ._arrays import (
     all_finite,
     cast,
+    check_axis,
     check_broadcast,
     check_matrix,
     check_temperature,
