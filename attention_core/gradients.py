@@ -10,6 +10,7 @@ from ._arrays import (
     cast,
     check_axis,
     check_matrix,
+    check_scale,
     check_temperature,
     fail,
     result_dtype,

@@ -21,6 +21,7 @@ from ._arrays import (
     check_axis,
     check_broadcast,
     check_matrix,
+    check_scale,
     check_temperature,
     fail,
     result_dtype,
