@@ -25,8 +25,12 @@ def plain_cases():
         if node.op_type != "Attention":
             continue
         attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-        inputs = dict(zip((i.name for i in case.model.graph.input), case.data_sets[0][0]))
-        outputs = dict(zip((o.name for o in case.model.graph.output), case.data_sets[0][1]))
+        inputs = dict(
+            zip((i.name for i in case.model.graph.input), case.data_sets[0][0], strict=True)
+        )
+        outputs = dict(
+            zip((o.name for o in case.model.graph.output), case.data_sets[0][1], strict=True)
+        )
         grouped = attributes.get("q_num_heads") != attributes.get("kv_num_heads")
         if inputs["Q"].ndim == 4:
             grouped = inputs["Q"].shape[1] != inputs["K"].shape[1]

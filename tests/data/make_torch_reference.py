@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 
 SEED = 20170612
 DATA = Path(__file__).parent
@@ -82,7 +81,9 @@ def run_attention(settings, arrays, rng):
         # Expanded by hand: PyTorch's kernels do not promise to broadcast; the gradient
         # of expand is the sum over the repeated axes that ours must give as well.
         wide = [x.expand(*lead, *x.shape[-2:]) for x in (query, key, values)]
-        return F.scaled_dot_product_attention(*wide, attn_mask=tensors.get("mask"), **options)
+        return torch.nn.functional.scaled_dot_product_attention(
+            *wide, attn_mask=tensors.get("mask"), **options
+        )
 
     output = attend(value)
     d_output = torch.from_numpy(normal(rng, output.shape))
