@@ -32,8 +32,5 @@ def attention(query, key, value, visible, scale, temperature):
         scores = [scale * math.fsum(a * b for a, b in zip(q, k, strict=True)) for k in key]
         rows.append(softmax_row(scores, looks, temperature))
     columns = list(zip(*value, strict=True))
-    output = [
-        [math.fsum(w * v for w, v in zip(row, column, strict=True)) for column in columns]
-        for row in rows
-    ]
+    output = [[math.fsum(w * v for w, v in zip(row, column, strict=True)) for column in columns] for row in rows]
     return output, rows

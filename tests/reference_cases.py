@@ -35,7 +35,5 @@ def onnx_inputs(case):
 def run_onnx_case(case):
     """Return our output in the layout of the case's Y, and the weights."""
     query, key, value, mask = onnx_inputs(case)
-    output, weights = ac.scaled_dot_product_attention(
-        query, key, value, mask=mask, scale=case["scale"]
-    )
+    output, weights = ac.scaled_dot_product_attention(query, key, value, mask=mask, scale=case["scale"])
     return output if case["num_heads"] is None else ac.merge_heads(output), weights

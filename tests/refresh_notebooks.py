@@ -68,6 +68,7 @@ class RefreshError(Exception):
 
 # ---------------------------------------------------------------- 由清单生成的文字
 
+
 def present_series(folder):
     """清单里在 ``folder`` 中已经有文件的那些。"""
     return tuple(notebook for notebook in SERIES if (folder / notebook.filename).exists())
@@ -116,9 +117,9 @@ def place_generated_cells(nb, notebook, present):
     text = navigation_text(notebook, present)
     cells = [cell for cell in nb.cells if not has_tag(cell, "navigation")]
     top, bottom = (
-        nbformat.v4.new_markdown_cell(text, id=f"navigation-{place}",
-                                      metadata={"tags": ["navigation"]})
-        for place in ("top", "bottom"))
+        nbformat.v4.new_markdown_cell(text, id=f"navigation-{place}", metadata={"tags": ["navigation"]})
+        for place in ("top", "bottom")
+    )
     nb.cells = [*cells[:1], top, *cells[1:], bottom]
     for cell in nb.cells:
         if has_tag(cell, "map"):
@@ -126,6 +127,7 @@ def place_generated_cells(nb, notebook, present):
 
 
 # ---------------------------------------------------------------- 执行
+
 
 def execute(nb, name, folder):
     """在 ``folder`` 里用全新的内核执行,输出写进 ``nb``。
@@ -136,12 +138,16 @@ def execute(nb, name, folder):
         有格子报错、超时、弄死了内核,或者往 stderr 写了字。
     """
     current = []
-    manager = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME,
-                                 kernel_spec_manager=NbvalKernelspecManager())
-    client = NotebookClient(nb, km=manager, timeout=CELL_TIMEOUT,
-                            resources={"metadata": {"path": str(folder)}}, record_timing=False,
-                            extra_arguments=["--HistoryManager.hist_file=:memory:"],
-                            on_cell_start=lambda cell, cell_index: current.append(cell_index))
+    manager = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
+    client = NotebookClient(
+        nb,
+        km=manager,
+        timeout=CELL_TIMEOUT,
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
+        extra_arguments=["--HistoryManager.hist_file=:memory:"],
+        on_cell_start=lambda cell, cell_index: current.append(cell_index),
+    )
     try:
         # 内核自己写到终端的启动提示与笔记本无关;格子里的 stderr 走另一条路,下面会查。
         asyncio.run(client.async_execute(cleanup_kc=True, stderr=subprocess.DEVNULL))
@@ -161,6 +167,7 @@ def describe(nb, name, index, message):
 
 
 # ---------------------------------------------------------------- 整理
+
 
 def stable_ids(cells):
     """留住像人起的 id,像随机数的、缺的、重复的换成由内容算出的。"""
@@ -183,8 +190,7 @@ def clean_output(output):
     if "data" not in output:
         return
     output.data.pop(WIDGET_VIEW, None)
-    output.metadata = {kind: value for kind, value in output.metadata.items()
-                       if kind in output.data}
+    output.metadata = {kind: value for kind, value in output.metadata.items() if kind in output.data}
 
 
 def normalise(nb):
@@ -221,8 +227,7 @@ def keep_pictures(old, new):
     for cell in new.cells:
         pairs = zip(before.get(cell.id, []), cell.get("outputs", []), strict=False)
         for old_output, new_output in pairs:
-            was, now = (output.get("data", {}).get("image/png") for output in
-                        (old_output, new_output))
+            was, now = (output.get("data", {}).get("image/png") for output in (old_output, new_output))
             if was and now and was != now and looks_the_same(was, now):
                 new_output.data["image/png"] = was
 
@@ -260,8 +265,9 @@ def refreshed(path, present, *, run=True):
 
 def readable_diff(name, before, after, limit=60):
     """两份文字的差别;过长的行(多半是图)截短。"""
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), f"{name} 现在",
-                                 f"{name} 应当是", lineterm="", n=2)
+    lines = difflib.unified_diff(
+        before.splitlines(), after.splitlines(), f"{name} 现在", f"{name} 应当是", lineterm="", n=2
+    )
     lines = [line if len(line) <= 160 else f"{line[:150]}… 共 {len(line)} 字" for line in lines]
     if len(lines) > limit:
         lines[limit:] = [f"… 还有 {len(lines) - limit} 行"]
@@ -270,10 +276,12 @@ def readable_diff(name, before, after, limit=60):
 
 # ---------------------------------------------------------------- 命令
 
+
 def write_text(path, text):
     """整个写好再换上去,中途打断也不会留下半本。"""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="\n", dir=path.parent,
-                                     prefix=".", suffix=".tmp", delete=False) as file:
+    with tempfile.NamedTemporaryFile(
+        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=".", suffix=".tmp", delete=False
+    ) as file:
         file.write(text)
     Path(file.name).replace(path)
 
@@ -306,14 +314,16 @@ def main(arguments=None, *, folder=NOTEBOOKS, readme=README):
     parser.add_argument("--no-run", action="store_true", help="不执行,只整理")
     options = parser.parse_args(arguments)
     present = present_series(folder)
-    paths = [path for path in sorted(folder.glob("*.ipynb"))
-             if not options.names or path.name.startswith(tuple(options.names))]
+    paths = [
+        path
+        for path in sorted(folder.glob("*.ipynb"))
+        if not options.names or path.name.startswith(tuple(options.names))
+    ]
     if not paths:
         parser.error(f"在 {folder} 里没有找到这样的笔记本")
 
     def settle_notebook(path):
-        return settle(path, lambda: refreshed(path, present, run=not options.no_run),
-                      check=options.check)
+        return settle(path, lambda: refreshed(path, present, run=not options.no_run), check=options.check)
 
     # 两个内核同时跑:再多,普通的机器也快不起来。
     with ThreadPoolExecutor(max_workers=2) as pool:

@@ -84,11 +84,16 @@ def test_widget_view_is_stripped_and_its_short_text_stays(book):
 
 
 def test_metadata_holds_no_version_no_time_and_only_tags(book):
-    cell = new_code_cell("pass", metadata={"tags": ["exercise"], "collapsed": True,
-                                           "execution": {"iopub.status.busy": "2026"}})
-    book.write(cell, kernelspec={"name": "my-env", "display_name": "x", "language": "python"},
-               language_info={"name": "python", "version": "3.11.7"}, widgets={},
-               jupytext={"formats": "ipynb,py"})
+    cell = new_code_cell(
+        "pass", metadata={"tags": ["exercise"], "collapsed": True, "execution": {"iopub.status.busy": "2026"}}
+    )
+    book.write(
+        cell,
+        kernelspec={"name": "my-env", "display_name": "x", "language": "python"},
+        language_info={"name": "python", "version": "3.11.7"},
+        widgets={},
+        jupytext={"formats": "ipynb,py"},
+    )
     assert book.run("--no-run") == 0
     nb = nbformat.read(book.path(), as_version=4)
     assert nb.metadata.kernelspec == refresh.KERNELSPEC
@@ -98,8 +103,9 @@ def test_metadata_holds_no_version_no_time_and_only_tags(book):
 
 def test_human_ids_stay_random_ones_become_stable_and_none_repeats(book):
     def write(first, second):
-        book.write(new_code_cell("a = 1", id=first), new_code_cell("a = 1", id=second),
-                   new_code_cell("b = 2", id="the-panel"))
+        book.write(
+            new_code_cell("a = 1", id=first), new_code_cell("a = 1", id=second), new_code_cell("b = 2", id="the-panel")
+        )
         assert book.run("--no-run") == 0
         return [cell.id for cell in book.cells()]
 
@@ -120,12 +126,15 @@ def test_id_survives_an_edit(book):
     assert book.cells()[2].id == before
 
 
-@pytest.mark.parametrize(("source", "reason"), [
-    ("import sys\nprint('糟糕', file=sys.stderr)", "糟糕"),
-    ("import warnings\nwarnings.warn('过时了')", "过时了"),
-    ("1 / 0", "ZeroDivisionError"),
-    ("import os\nos._exit(1)", "Kernel died"),
-])
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("import sys\nprint('糟糕', file=sys.stderr)", "糟糕"),
+        ("import warnings\nwarnings.warn('过时了')", "过时了"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("import os\nos._exit(1)", "Kernel died"),
+    ],
+)
 def test_failing_cell_is_named_and_the_file_left_alone(book, capsys, source, reason):
     book.write(new_code_cell("x = 1"), new_code_cell(source))
     before = book.path().read_bytes()
@@ -148,8 +157,7 @@ def test_navigation_links_only_to_what_is_there(book):
     for stem in ("01_the_cat", "04_three_steps", "10_causal_mask"):
         book.write(new_markdown_cell("正文"), stem=stem)
     assert book.run("--no-run") == 0
-    middle, first, last = (book.cells(stem) for stem in
-                           ("04_three_steps", "01_the_cat", "10_causal_mask"))
+    middle, first, last = (book.cells(stem) for stem in ("04_three_steps", "01_the_cat", "10_causal_mask"))
     assert [cell.id for cell in middle][1::2] == ["navigation-top", "navigation-bottom"]
     assert middle[1].source == middle[3].source
     for link in ("](01_the_cat.ipynb)", "[地图](01_the_cat.ipynb)", "→](10_causal_mask.ipynb)"):

@@ -102,9 +102,7 @@ class TestSoftmax:
 
     def test_permuting_the_keys_permutes_the_weights(self):
         scores, order = normal(L, S), np.random.default_rng(0).permutation(S)
-        np.testing.assert_allclose(
-            ac.softmax(scores[:, order]), ac.softmax(scores)[:, order], rtol=1e-14
-        )
+        np.testing.assert_allclose(ac.softmax(scores[:, order]), ac.softmax(scores)[:, order], rtol=1e-14)
 
     @pytest.mark.parametrize("axis", [0, 1, 2, -1, -2, -3])
     def test_axis(self, axis):
@@ -129,9 +127,7 @@ class TestSoftmax:
         scores = data.draw(hnp.arrays(np.float64, shape, elements=number), "scores")
         mask = data.draw(hnp.arrays(bool, shape), "mask")
         temperature = data.draw(
-            st.one_of(
-                st.floats(0.01, 100), st.sampled_from([0, 5e-324, 1e-320, 1e-30, 1e300, INF])
-            ),
+            st.one_of(st.floats(0.01, 100), st.sampled_from([0, 5e-324, 1e-320, 1e-30, 1e300, INF])),
             "temperature",
         )
         weights = ac.softmax(scores, mask=mask, temperature=temperature)
@@ -214,9 +210,7 @@ class TestSoftmax:
         scores = normal(S)
         free = ac.softmax(scores)
         mask = np.arange(S) != 3
-        np.testing.assert_allclose(
-            ac.softmax(scores, mask=mask), np.where(mask, free / (1 - free[3]), 0), rtol=1e-13
-        )
+        np.testing.assert_allclose(ac.softmax(scores, mask=mask), np.where(mask, free / (1 - free[3]), 0), rtol=1e-13)
 
     def test_additive_mask_is_added_before_the_temperature(self):
         # ln 3 added to one of two equal scores: 3 : 1; at T = 2 sqrt(3) : 1

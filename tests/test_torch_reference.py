@@ -38,9 +38,7 @@ def test_attention_backward(case, weights_given):
     inputs, options = attention_arguments(case)
     if weights_given:
         options["weights"] = ac.scaled_dot_product_attention(*inputs, **options)[1]
-    gradients = ac.scaled_dot_product_attention_backward(
-        case["arrays"]["d_output"], *inputs, **options
-    )
+    gradients = ac.scaled_dot_product_attention_backward(case["arrays"]["d_output"], *inputs, **options)
     for name, gradient in zip(("d_query", "d_key", "d_value"), gradients, strict=True):
         assert gradient.shape == case["arrays"][name].shape, name
         np.testing.assert_allclose(gradient, case["arrays"][name], **BACKWARD, err_msg=name)
@@ -82,9 +80,7 @@ def test_multihead(case):
         masks.append(~arrays["attn_mask"])
     if "key_padding_mask" in arrays:
         masks.append(~arrays["key_padding_mask"][:, None, :])  # (batch, 1, S)
-    output, weights = layer(
-        arrays["query"], arrays.get("key"), arrays.get("value"), mask=ac.combine_masks(*masks)
-    )
+    output, weights = layer(arrays["query"], arrays.get("key"), arrays.get("value"), mask=ac.combine_masks(*masks))
     np.testing.assert_allclose(output, arrays["output"], **FORWARD)
     np.testing.assert_allclose(weights, arrays["weights"], **FORWARD)
     assert layer.n_parameters == sum(array.size for array in parameters.values())
