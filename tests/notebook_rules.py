@@ -96,8 +96,12 @@ class Markdown:
                 text = "".join(token.content for token in block.children)
                 self.headings.append((blocks[place - 1].tag, text))
         for html in self.html:
-            self.links += [attributes[name] for _, attributes in Tags(html).tags
-                           for name in ("href", "src") if attributes.get(name)]
+            self.links += [
+                attributes[name]
+                for _, attributes in Tags(html).tags
+                for name in ("href", "src")
+                if attributes.get(name)
+            ]
 
     def read(self, token):
         if token.type == "text":
@@ -133,8 +137,7 @@ class Page:
 
     @cached_property
     def markdown(self):
-        return [(n, Markdown(cell.source)) for n, cell in enumerate(self.nb.cells, 1)
-                if cell.cell_type == "markdown"]
+        return [(n, Markdown(cell.source)) for n, cell in enumerate(self.nb.cells, 1) if cell.cell_type == "markdown"]
 
     @cached_property
     def trees(self):
@@ -162,6 +165,7 @@ def output_texts(output):
 
 
 # ---------------------------------------------------------------- 执行过、干净
+
 
 @rule
 def executed_in_order(page):
@@ -210,7 +214,7 @@ def output_is_the_same_everywhere(page):
     unstable = {
         r"\b0x[0-9a-f]{6,}": "内存地址",
         r"\bnp\.\w+\(": "numpy 标量的写法，请先格式化",
-        r"(?<![\w.])-0(\.0+)?(?![\w.])": "负零，请用 f\"{x:z.4f}\"",
+        r"(?<![\w.])-0(\.0+)?(?![\w.])": '负零，请用 f"{x:z.4f}"',
         r"/(home|root|tmp|usr|Users)/|[A-Z]:\\": "某台机器上的路径",
         r"\d\.\d{7,}": "太多位小数，最后几位会随处理器变",
     }
@@ -224,6 +228,7 @@ def output_is_the_same_everywhere(page):
 
 
 # ---------------------------------------------------------------- 由清单生成的、链接、图
+
 
 @rule
 def generated_cells_are_current(page):
@@ -243,8 +248,7 @@ def one_title_at_the_top(page):
 
 def headings(page):
     """JupyterLab 给标题的锚点：空格换成连字符。"""
-    return {text.replace(" ", "-") for _, markdown in page.markdown
-            for _, text in markdown.headings}
+    return {text.replace(" ", "-") for _, markdown in page.markdown for _, text in markdown.headings}
 
 
 @rule
@@ -282,6 +286,7 @@ def pictures_have_alternative_text(page):
 
 
 # ---------------------------------------------------------------- 代码
+
 
 @rule
 def plain_python(page):
@@ -326,8 +331,7 @@ def imported_modules(tree):
 
 @rule
 def imports_the_core(page):
-    modules = {module.split(".")[0] for _, _, tree in page.trees
-               for module in imported_modules(tree)}
+    modules = {module.split(".")[0] for _, _, tree in page.trees for module in imported_modules(tree)}
     if "attention_core" not in modules:
         yield "没有导入 attention_core"
 
@@ -339,9 +343,10 @@ def bound_names(tree):
             yield node.id
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
-        elif isinstance(node, ast.Import | ast.ImportFrom):
-            if not (getattr(node, "module", None) or "").startswith("attention_core"):
-                yield from (alias.asname or alias.name for alias in node.names)
+        elif isinstance(node, ast.Import) or (
+            isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] != "attention_core"
+        ):
+            yield from (alias.asname or alias.name for alias in node.names)
 
 
 @rule
@@ -372,6 +377,7 @@ def every_ignored_output_is_checked_beside(page):
 
 
 # ---------------------------------------------------------------- 文字
+
 
 @rule
 def bold_renders(page):

@@ -6,9 +6,10 @@ import io
 import nbformat
 import numpy as np
 import pytest
-import refresh_notebooks as refresh
 from matplotlib.image import imsave
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+import refresh_notebooks as refresh
 
 README = "# 说明\n<!-- map -->\n<!-- /map -->\n"
 
