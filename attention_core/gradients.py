@@ -99,16 +99,18 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
     if d_weights.shape != weights.shape:
         fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", _SAME_SHAPE)
     check_axis(axis, "weights", weights)
-    if temperature == 0 or temperature == np.inf:
-        return np.zeros(weights.shape, dtype)
     if not all_finite(d_weights):   # 遮住的值可以是 NaN 或无穷大
         d_weights = np.where(weights == 0, 0, d_weights)
     out = d_weights if overwrite_d_weights or d_weights is not given else None
-    inner = np.expand_dims(np.vecdot(weights, d_weights, axis=axis), axis)
-    d_scores = np.subtract(d_weights, inner, out=out if d_weights.dtype == weights.dtype else None)
-    d_scores *= weights
-    if temperature != 1:
-        d_scores /= temperature
+    with np.errstate(all="ignore"):
+        sharpness = 1 / np.result_type(d_weights, weights).type(temperature)
+        if sharpness == 0 or sharpness == np.inf:   # 在 float32 里下溢成 0、上溢成无穷大的也算
+            return np.zeros(weights.shape, dtype)
+        inner = np.expand_dims(np.vecdot(weights, d_weights, axis=axis), axis)
+        d_scores = np.subtract(d_weights, inner, out=out if d_weights.dtype == weights.dtype else None)
+        d_scores *= weights
+        if temperature != 1:
+            d_scores *= sharpness
     return cast(d_scores, dtype)
 
 
