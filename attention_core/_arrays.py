@@ -34,6 +34,18 @@ def result_dtype(*arrays):
     return min(np.result_type(*dtypes), _FLOAT64, key=lambda dtype: dtype.itemsize)
 
 
+def to_floats(names, *arrays):
+    """一次转换几个参数，``names`` 里按顺序写着它们的名字；返回结果的类型，然后是各个浮点数组。"""
+    dtype = getattr(arrays[0], "dtype", None)
+    if dtype is _FLOAT64 or dtype is _FLOAT32:   # 常见情形：同一种浮点数的 ndarray，什么也不用做
+        for x in arrays:
+            if type(x) is not np.ndarray or x.dtype is not dtype:
+                break
+        else:
+            return dtype, *arrays
+    return result_dtype(*arrays), *(to_float(name, x) for name, x in zip(names.split(), arrays, strict=True))
+
+
 def cast(x, dtype):
     """float16 在内部按 float32 计算，返回之前才转回去；其余原样返回。"""
     return x if x.dtype == dtype else x.astype(dtype)
@@ -58,6 +70,8 @@ def check_broadcast(name, x, other_name, other):
 
 def check_number(name, x, expected, is_valid):
     """检查 ``x`` 是满足条件的一个实数，返回 Python 浮点数。"""
+    if type(x) is float and is_valid(x):
+        return x
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
     if not isinstance(x, numbers.Real) or isinstance(x, bool) or not is_valid(float(x)):
@@ -90,6 +104,31 @@ def check_count(name, x, minimum=0):
     return int(x)
 
 
+def check_query_key(query, key):
+    """检查查询和键能做点积。"""
+    check_matrix("query", query, "(..., L, d_k)")
+    check_matrix("key", key, "(..., S, d_k)")
+    if query.shape[-1] != key.shape[-1]:
+        fail("key", f"最后一轴与 query 相同 (d_k={query.shape[-1]}) 的数组", f"形状 {key.shape}",
+             "查询和键的长度必须一样，才能做点积。")
+    check_broadcast("key", key, "query", query)
+
+
+def check_weights_value(weights, value):
+    """检查有几份权重就有几个值。"""
+    check_matrix("weights", weights, "(..., L, S)")
+    check_matrix("value", value, "(..., S, d_v)")
+    if weights.shape[-1] != value.shape[-2]:
+        fail("value", f"倒数第二轴与 weights 的最后一轴相同 (S={weights.shape[-1]}) 的数组", f"形状 {value.shape}",
+             "有几个键就要有几个值。")
+    check_broadcast("value", value, "weights", weights)
+
+
 def all_finite(x):
     """``x`` 里是否没有 NaN 和无穷大；平方和溢出时也答否，调用方只会走较慢而同样正确的路。"""
     return math.isfinite(np.vdot(x, x))
+
+
+def matmul(a, b):
+    """``a @ b``；只有两个轴时用 dot，结果逐位相同，小数组快一半。"""
+    return a.dot(b) if a.ndim == b.ndim == 2 else a @ b

@@ -1,7 +1,9 @@
 """缩放点积注意力：三步连成一次调用。"""
 
-from ._arrays import cast, result_dtype, to_float
-from .steps import score, softmax, weighted_sum
+import numpy as np
+
+from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights_value, to_floats
+from .steps import unchecked_score, unchecked_softmax, unchecked_weighted_sum
 
 
 def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, temperature=1.0):
@@ -43,12 +45,15 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
     >>> output, weights
     (array([[3.]]), array([[0.5, 0.5]]))
     """
-    dtype = result_dtype(query, key, value)
     # float16 的分数在缩放之前就可能溢出，所以三步都在转换之后做
-    query, key, value = to_float("query", query), to_float("key", key), to_float("value", value)
+    dtype, query, key, value = to_floats("query key value", query, key, value)
+    check_query_key(query, key)
+    scale, temperature = check_scale(scale, query.shape[-1]), check_temperature(temperature)
 
-    scores = score(query, key, scale=scale)   # (..., L, S)
-    weights = softmax(scores, mask=mask, temperature=temperature, overwrite_scores=True)   # (..., L, S)
-    output = weighted_sum(weights, value)   # (..., L, d_v)
+    with np.errstate(all="ignore"):   # 被遮住的键可以是 NaN 或无穷大
+        scores = unchecked_score(query, key, scale)   # (..., L, S)
+        weights = unchecked_softmax(scores, mask, temperature)   # (..., L, S)
+        check_weights_value(weights, value)
+        output = unchecked_weighted_sum(weights, value)   # (..., L, d_v)
 
     return cast(output, dtype), cast(weights, dtype)

@@ -19,13 +19,13 @@ from ._arrays import (
     all_finite,
     cast,
     check_axis,
-    check_broadcast,
-    check_matrix,
+    check_query_key,
     check_scale,
     check_temperature,
+    check_weights_value,
     fail,
-    result_dtype,
-    to_float,
+    matmul,
+    to_floats,
 )
 
 
@@ -59,18 +59,16 @@ def score(query, key, *, scale=None):
     >>> score([[1, 2]], [[3, 4], [0, 1]], scale=1)
     array([[11.,  2.]])
     """
-    dtype = result_dtype(query, key)
-    query, key = to_float("query", query), to_float("key", key)
-    check_matrix("query", query, "(..., L, d_k)")
-    check_matrix("key", key, "(..., S, d_k)")
-    if query.shape[-1] != key.shape[-1]:
-        fail("key", f"最后一轴与 query 相同 (d_k={query.shape[-1]}) 的数组", f"形状 {key.shape}",
-             "查询和键的长度必须一样，才能做点积。")
-    check_broadcast("key", key, "query", query)
+    dtype, query, key = to_floats("query key", query, key)
+    check_query_key(query, key)
     scale = check_scale(scale, query.shape[-1])
     with np.errstate(all="ignore"):   # 被遮住的键可以是 NaN 或无穷大
-        scores = (query * scale) @ key.swapaxes(-1, -2)   # (..., L, S)
-        return cast(scores, dtype)
+        return cast(unchecked_score(query, key, scale), dtype)
+
+
+def unchecked_score(query, key, scale):
+    """`score` 去掉检查以后剩下的计算。"""
+    return matmul(query * scale, key.mT)   # (..., L, S)
 
 
 def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=False):
@@ -111,19 +109,36 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     >>> softmax([1.0, 5.0, 9.0], mask=np.array([True, True, False]), temperature=0)
     array([0., 1., 0.])
     """
-    dtype, given, scores = result_dtype(scores), scores, to_float("scores", scores)
+    given = scores
+    dtype, scores = to_floats("scores", scores)
     check_axis(axis, "scores", scores)
     temperature = check_temperature(temperature)
-    in_place = overwrite_scores or scores is not given
+    if scores is given and not overwrite_scores:
+        scores = scores.copy()
     with np.errstate(all="ignore"):   # 被遮住的分数可以是 NaN，差距极大时可以溢出成 -inf
-        if mask is not None:
-            scores = _apply_mask(scores, check_mask(mask, scores), in_place)
-            in_place = True
-        shifted = _below_peak(scores, axis, out=scores if in_place else None)
-        weights = np.exp(_over_temperature(shifted, temperature), out=shifted)
-        total = weights.sum(axis=axis, keepdims=True)
-        weights /= np.maximum(total, 1, out=total)   # 最高分贡献 exp(0) = 1；不足 1 的行什么也看不到：0/1 = 0
-    return cast(weights, dtype)
+        return cast(unchecked_softmax(scores, mask, temperature, axis), dtype)
+
+
+def unchecked_softmax(scores, mask, temperature, axis=-1):
+    """`softmax` 去掉检查以后剩下的计算，就地改写 ``scores``。"""
+    if mask is not None:
+        scores = _apply_mask(scores, check_mask(mask, scores))
+    if not scores.size:
+        return scores
+    peak = np.maximum.reduce(scores, axis, None, None, True)   # (..., L, 1)
+    has_peak = all_finite(peak)
+    if has_peak:
+        scores -= peak
+    else:
+        _subtract_infinite(scores, peak)
+    if temperature != 1:
+        _divide(scores, temperature)
+    weights = np.exp(scores, out=scores)
+    total = np.add.reduce(weights, axis, None, None, True)   # (..., L, 1)
+    if not has_peak:
+        np.maximum(total, 1, out=total)   # 最高分贡献 exp(0) = 1；不足 1 的行什么也看不到：0/1 = 0
+    weights /= total
+    return weights
 
 
 def weighted_sum(weights, value):
@@ -154,22 +169,22 @@ def weighted_sum(weights, value):
     >>> weighted_sum([[0.25, 0.75]], [[4, 0], [0, 8]])
     array([[1., 6.]])
     """
-    dtype = result_dtype(weights, value)
-    weights, value = to_float("weights", weights), to_float("value", value)
-    check_matrix("weights", weights, "(..., L, S)")
-    check_matrix("value", value, "(..., S, d_v)")
-    if weights.shape[-1] != value.shape[-2]:
-        fail("value", f"倒数第二轴与 weights 的最后一轴相同 (S={weights.shape[-1]}) 的数组", f"形状 {value.shape}",
-             "有几个键就要有几个值。")
-    check_broadcast("value", value, "weights", weights)
+    dtype, weights, value = to_floats("weights value", weights, value)
+    check_weights_value(weights, value)
+    with np.errstate(all="ignore"):
+        return cast(unchecked_weighted_sum(weights, value), dtype)
+
+
+def unchecked_weighted_sum(weights, value):
+    """`weighted_sum` 去掉检查以后剩下的计算。"""
     if all_finite(value):
-        return cast(weights @ value, dtype)   # (..., L, d_v)
-    return cast(_sum_of_taken(weights, value), dtype)
+        return matmul(weights, value)   # (..., L, d_v)
+    return _sum_of_taken(weights, value)
 
 
-def _apply_mask(scores, mask, in_place):
+def _apply_mask(scores, mask):
     """返回不许看的位置是 -inf 的分数；是替换，不是相加，因为 NaN - inf 仍是 NaN。"""
-    if mask.ndim > scores.ndim or not in_place:
+    if mask.ndim > scores.ndim:
         scores = scores + np.zeros(mask.shape, scores.dtype)   # 掩码的前导轴可以更多
     if mask.dtype != bool:
         scores += mask.astype(scores.dtype, copy=False)
@@ -186,6 +201,8 @@ def check_mask(mask, scores):
     if mask.dtype != bool and not np.max(mask, initial=-np.inf) < np.inf:
         fail("mask", "不含 NaN 和 +inf 的浮点数组", "含有 NaN 或 +inf 的数组", "不许看的位置写 -inf，其余写 0。")
     table = scores.shape[-2:]
+    if mask.shape == table:
+        return mask
     try:
         fits = np.broadcast_shapes(scores.shape, mask.shape)[-len(table):] == table
     except ValueError:
@@ -196,27 +213,22 @@ def check_mask(mask, scores):
     return mask
 
 
-def _below_peak(scores, axis, out):
-    """分数减去它那一行的最大值：最大的变成 0，其余为负；全是 -inf 的行保持 -inf。"""
-    peak = scores.max(axis=axis, keepdims=True, initial=-np.inf)
-    if all_finite(peak):
-        return np.subtract(scores, peak, out=out)
+def _subtract_infinite(scores, peak):
+    """就地减去最大值，最大值是无穷大的行也得到极限：全是 -inf 的行保持 -inf。"""
     is_top = (scores == peak) & (peak == np.inf)   # inf - inf 会是 NaN，而并列的最大值之差是 0
-    shifted = np.subtract(scores, np.where(peak == -np.inf, 0, peak), out=out)
-    shifted[is_top] = 0
-    return shifted
+    scores -= np.where(peak == -np.inf, 0, peak)
+    scores[is_top] = 0
 
 
-def _over_temperature(shifted, temperature):
+def _divide(scores, temperature):
     """就地除以温度；0 和无穷大取极限（在 float32 里下溢成 0、上溢成无穷大的也算）。"""
-    temperature = shifted.dtype.type(temperature)
+    temperature = scores.dtype.type(temperature)
     if temperature == 0:
-        shifted[shifted < 0] = -np.inf
+        scores[scores < 0] = -np.inf
     elif temperature == np.inf:
-        shifted[shifted > -np.inf] = 0
-    elif temperature != 1:
-        shifted /= temperature
-    return shifted
+        scores[scores > -np.inf] = 0
+    else:
+        scores /= temperature
 
 
 def _sum_of_taken(weights, value):
@@ -224,9 +236,8 @@ def _sum_of_taken(weights, value):
     finite = np.isfinite(value)
     output = weights @ np.where(finite, value, 0)   # (..., L, d_v)
     has_bad = ~finite.all(axis=-1).reshape(-1, value.shape[-2]).all(axis=0)   # (S,)
-    with np.errstate(invalid="ignore"):   # inf - inf 没有值，得 NaN
-        for j in np.flatnonzero(has_bad):
-            weight = weights[..., :, j:j + 1]   # (..., L, 1)
-            bad = np.where(finite[..., j:j + 1, :], 0, value[..., j:j + 1, :])   # (..., 1, d_v)
-            output += np.multiply(weight, bad, out=np.zeros_like(output), where=weight != 0)
+    for j in np.flatnonzero(has_bad):
+        weight = weights[..., :, j:j + 1]   # (..., L, 1)
+        bad = np.where(finite[..., j:j + 1, :], 0, value[..., j:j + 1, :])   # (..., 1, d_v)
+        output += np.multiply(weight, bad, out=np.zeros_like(output), where=weight != 0)
     return output
