@@ -2,7 +2,7 @@
 
 每块积木都是纯函数，不碰任何控件。公用的约定：
 
-- 宽度固定为 ``width``(缺省 320 像素)。笔记本在 400 像素宽的窗口里只剩 284 像素可用，
+- 宽度固定为 ``width``（缺省 320 像素）。笔记本在 400 像素宽的窗口里只剩 284 像素可用，
   图会按比例缩小；最小的字是 13 像素，缩小以后还有 11.5 像素。
 - ``title`` 是图上方的小标题；``label`` 是读屏软件念的替代文字，说出图里的结论，
   缺省由积木自己从数据里得出。
@@ -10,6 +10,7 @@
 - 读者输入的文字由元素树转义。
 """
 
+import functools
 import math
 import unicodedata
 from xml.etree import ElementTree
@@ -28,10 +29,13 @@ ROW = 24
 # ---------------------------------------------------------------- 公用的小零件
 
 def clean(text):
-    """去掉 XML 里不许出现的字符(控制字符、半个代理对),换成替代符号。"""
+    """去掉 XML 里不许出现的字符（控制字符、半个代理对），换成替代符号。"""
+    text = str(text)
+    if text.isprintable():  # 绝大多数文字走这里，快
+        return text
     return "".join(c if c in "\t\n" or (ord(c) >= 32 and unicodedata.category(c) not in ("Cc", "Cs")
                                         and ord(c) & 0xFFFE != 0xFFFE) else "\ufffd"
-                   for c in str(text))
+                   for c in text)
 
 
 def number(value, digits=2):
@@ -42,8 +46,9 @@ def number(value, digits=2):
     return f"{value:z.{digits}f}"
 
 
+@functools.lru_cache(maxsize=4096)
 def text_width(text, size=FONT):
-    """估计文字的宽度(像素):汉字一个字宽，其余约 0.6 个字宽。"""
+    """估计文字的宽度（像素）：汉字一个字宽，其余约 0.6 个字宽。"""
     return size * sum(1.0 if unicodedata.east_asian_width(c) in "WF" else 0.6 for c in text)
 
 
@@ -96,7 +101,7 @@ def _top(title):
 
 
 def _hatch(x, y, w, h):
-    """一个格子里的斜线。不用 <pattern>:它要 id，一页里有几张图时 id 会互相打架。"""
+    """一个格子里的斜线。不用 <pattern>：它要 id，一页里有几张图时 id 会互相打架。"""
     step, lines = 6, []
     for offset in range(step, int(w + h), step):
         x0, y0 = (x + offset, y) if offset < w else (x + w, y + offset - w)
@@ -128,7 +133,7 @@ def _limit(values):
 def _vector(name, values, length):
     values = np.asarray(values, dtype=float)
     if values.shape != (length,):
-        raise ValueError(f"{name} 应当是长 {length} 的一维数组，与词数相同;"
+        raise ValueError(f"{name} 应当是长 {length} 的一维数组，与词数相同；"
                          f"收到的形状是 {values.shape}。")
     return values
 
@@ -139,13 +144,13 @@ def _open(mask, shape):
         return np.ones(shape, dtype=bool)
     mask = np.asarray(mask)
     if mask.dtype != bool or np.broadcast_shapes(mask.shape, shape) != shape:
-        raise ValueError(f"mask 应当是能广播到 {shape} 的布尔数组(True 表示可以看);"
+        raise ValueError(f"mask 应当是能广播到 {shape} 的布尔数组（True 表示可以看）；"
                          f"收到 {mask.dtype} 类型、形状 {mask.shape}。")
     return np.broadcast_to(mask, shape)
 
 
 def _strongest(labels, weights, is_open):
-    """“份额最大的是「猫」,0.81”；并列时全部说出来。"""
+    """“份额最大的是「猫」，0.81”；并列时全部说出来。"""
     if not is_open.any():
         return "没有一个位置可以看"
     is_open = is_open & ~np.isnan(weights)
@@ -153,8 +158,8 @@ def _strongest(labels, weights, is_open):
     names = [str(label) for label, weight, seen in zip(labels, weights, is_open, strict=True)
              if seen and weight >= best - 1e-12]
     if len(names) > 3:
-        return f"最大的份额 {number(best)},{len(names)} 个位置并列"
-    return f"份额最大的是{'、'.join(f'「{name}」' for name in names)},{number(best)}"
+        return f"最大的份额 {number(best)}，{len(names)} 个位置并列"
+    return f"份额最大的是{'、'.join(f'「{name}」' for name in names)}，{number(best)}"
 
 
 # ---------------------------------------------------------------- 积木
@@ -192,7 +197,7 @@ def sentence(tokens, weights=None, *, query=None, mask=None, title=None, label=N
     if weights is not None:
         weights = _vector("weights", weights, len(tokens))
     if label is None:
-        who = f"「{tokens[query]}」在提问:" if query is not None else ""
+        who = f"「{tokens[query]}」在提问：" if query is not None else ""
         label = who + (_strongest(tokens, weights, is_open) if weights is not None
                        else " ".join(tokens))
 
@@ -241,7 +246,7 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
     mark : int, optional
         加粗的一行。
     limits : dict of str to float, optional
-        每列满格的数。缺省是 1(这一列都在 0 与 1 之间)或这一列里最大的绝对值；
+        每列满格的数。缺省是 1（这一列都在 0 与 1 之间）或这一列里最大的绝对值；
         滑块动的时候不想让条的比例跟着变，就写死它。
     title, label : str, optional
     digits : int
@@ -263,7 +268,7 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
     texts, numbers = {}, {}
     for name, values in columns.items():
         if len(values) != len(labels):
-            raise ValueError(f"columns 的「{name}」这一列应当有 {len(labels)} 项,"
+            raise ValueError(f"columns 的「{name}」这一列应当有 {len(labels)} 项，"
                              f"收到 {len(values)} 项。")
         if any(isinstance(value, str) for value in values):
             texts[name] = [str(value) for value in values]
@@ -271,8 +276,8 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
             numbers[name] = np.asarray(values, dtype=float)
             texts[name] = [number(value, digits) for value in values]
     if label is None:
-        label = ";".join(
-            f"{name}:" + ",".join(f"「{who}」{text}" for who, text in zip(labels, column, strict=True))
+        label = "；".join(
+            f"{name}：" + "，".join(f"「{who}」{text}" for who, text in zip(labels, column, strict=True))
             for name, column in texts.items())
 
     top = _top(title)
@@ -325,15 +330,15 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
     Parameters
     ----------
     values : array_like, shape (L, S)
-        权重(缺省)或分数(``signed=True``：蓝正橙负)。
+        权重（缺省）或分数(``signed=True``：蓝正橙负)。
     rows, columns : sequence of str, optional
-        行(查询)与列(键)的名字；不给 columns 时与 rows 相同。
+        行（查询）与列（键）的名字；不给 columns 时与 rows 相同。
     mask : array_like of bool, optional
         能广播到 (L, S);False 的格子画斜线。
     query : int, optional
         用粗框圈出的一行。
     diagonal : bool
-        对角线上的格子加框(自己看自己)。
+        对角线上的格子加框（自己看自己）。
     signed : bool
     limit : float, optional
         满格的数；缺省权重是 1，分数是最大的绝对值。
@@ -354,7 +359,7 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 2:
-        raise ValueError(f"values 应当是二维的表 (L, S);收到的形状是 {values.shape}。"
+        raise ValueError(f"values 应当是二维的表 (L, S)；收到的形状是 {values.shape}。"
                          "多头的结果请取出一个头，或用 heads。")
     n_rows, n_columns = values.shape
     rows = [str(name) for name in (range(1, n_rows + 1) if rows is None else rows)]
@@ -374,8 +379,10 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
     height = min(max(size, 16), ROW)
     heads_height = max((_label_height(name, size) for name in columns), default=0) + 6
     top = _top(title) + heads_height
-    svg = _canvas("table", top + height * n_rows + MARGIN, label, title, width)
     left = MARGIN + names_width
+    # 列少的时候不占满宽度，旁边的积木可以靠过来。
+    width = min(width, max(left + size * n_columns, text_width(title or "", 14)) + MARGIN)
+    svg = _canvas("table", top + height * n_rows + MARGIN, label, title, width)
     for j, name in enumerate(columns):
         _column_label(svg, left + (j + 0.5) * size, top - 4, name, size)
     shut = []
@@ -411,20 +418,20 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
 
 def _table_label(values, rows, columns, is_open, query, signed):
     shut = int((~is_open).sum())
-    text = f"{len(rows)} 行 {len(columns)} 列的表" + (f",关掉 {shut} 格" if shut else "")
+    text = f"{len(rows)} 行 {len(columns)} 列的表" + (f"，关掉 {shut} 格" if shut else "")
     if not values.size:
         return text
     if signed:
         shown = np.where(is_open & np.isfinite(values), values, -np.inf)
         i, j = np.unravel_index(np.argmax(shown), values.shape)
-        return f"{text}。最大的是「{rows[i]}」对「{columns[j]}」,{number(values[i, j])}"
+        return f"{text}。最大的是「{rows[i]}」对「{columns[j]}」，{number(values[i, j])}"
     picked = range(len(rows)) if query is None else [query]
-    return f"{text}。" + ";".join(
-        f"「{rows[i]}」:{_strongest(columns, values[i], is_open[i])}" for i in picked)
+    return f"{text}。" + "；".join(
+        f"「{rows[i]}」：{_strongest(columns, values[i], is_open[i])}" for i in picked)
 
 
 def _cell_texts(values, is_open, digits, size):
-    """格子里的文字，以及是否放得下;0.81 放不下时写成 .81。"""
+    """格子里的文字，以及是否放得下；0.81 放不下时写成 .81。"""
     texts = [[number(value, digits) for value in row] for row in values]
     shown = [text for row, seen in zip(texts, is_open, strict=True)
              for text, s in zip(row, seen, strict=True) if s]
@@ -482,7 +489,7 @@ def heads(weights, rows=None, columns=None, *, names=None, mask=None, query=None
     """
     weights = np.asarray(weights, dtype=float)
     if weights.ndim != 3:
-        raise ValueError(f"weights 应当是 (h, L, S);收到的形状是 {weights.shape}。")
+        raise ValueError(f"weights 应当是 (h, L, S)；收到的形状是 {weights.shape}。")
     names = [f"第 {i + 1} 个头" for i in range(len(weights))] if names is None else list(names)
     return [table(one, rows, columns, mask=mask, query=query, diagonal=diagonal, title=name,
                   digits=digits, width=width)
@@ -518,12 +525,12 @@ def vectors(values, rows=None, columns=None, *, mark=None, limit=None, title=Non
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 2:
-        raise ValueError(f"values 应当是 (n, d);收到的形状是 {values.shape}。")
+        raise ValueError(f"values 应当是 (n, d)；收到的形状是 {values.shape}。")
     n, d = values.shape
     rows = [str(name) for name in (range(1, n + 1) if rows is None else rows)]
     columns = [str(name) for name in (range(1, d + 1) if columns is None else columns)]
     if label is None:
-        label = ";".join(f"「{rows[i]}」:" + ",".join(
+        label = "；".join(f"「{rows[i]}」：" + "，".join(
             f"{columns[j]} {number(values[i, j], digits)}" for j in range(d))
             for i in (range(n) if mark is None else [mark]))
     svg = table(values, rows, columns, query=mark, signed=True, limit=limit, title=title,
@@ -540,7 +547,7 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     ----------
     x : array_like, shape (n,)
     series : array_like, shape (n,), or dict of str to array_like
-        一条曲线，或者名字到曲线(最多三条，线型各不相同)。
+        一条曲线，或者名字到曲线（最多三条，线型各不相同）。
     point : tuple of float, optional
         (x, y),当前设置所在的点，旁边写上 y。
     x_label, y_label : str
@@ -559,12 +566,12 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     if not isinstance(series, dict):
         series = {"": series}
     if len(series) > 3:
-        raise ValueError(f"series 最多三条曲线(再多就分不清了),收到 {len(series)} 条。")
+        raise ValueError(f"series 最多三条曲线（再多就分不清了），收到 {len(series)} 条。")
     series = {name: _vector(f"series 的「{name}」", y, len(x)) for name, y in series.items()}
     if label is None:
         label = title or y_label
         if point is not None:
-            label += f":{x_label} {_tick_text(point[0])} 时,{y_label} {_tick_text(point[1])}"
+            label += f"：{x_label} {short_number(point[0])} 时，{y_label} {short_number(point[1])}"
 
     top, left, bottom, right = _top(title) + 20, 52, height - 40, width - MARGIN - 8
     legend = [name for name in series if name]
@@ -575,12 +582,12 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     for value in across.ticks():
         place = across(value)
         _add(svg, "path", "ac-faint", d=f"M{_format(place)} {_format(bottom)}v4")
-        _write(svg, place, bottom + 14, _tick_text(value), None, "middle")
+        _write(svg, place, bottom + 14, short_number(value), None, "middle")
     for value in up.ticks():
         place = up(value)
         _add(svg, "path", "ac-faint",
              d=f"M{_format(left)} {_format(place)}H{_format(right)}")
-        _write(svg, left - 4, place, _tick_text(value), None, "end")
+        _write(svg, left - 4, place, short_number(value), None, "end")
     _add(svg, "path", "ac-line", d=f"M{left} {_format(up.end)}V{bottom}H{_format(right)}")
     _write(svg, (left + right) / 2, height - 10, x_label, None, "middle")
     _write(svg, MARGIN, top - 8, y_label)
@@ -600,13 +607,13 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
         place_x, place_y = across(point[0]), up(point[1])
         _add(svg, "circle", "ac-point", cx=place_x, cy=place_y, r=5)
         far = place_x > (left + right) / 2
-        _write(svg, place_x + (-9 if far else 9), max(place_y - 11, top + 6), _tick_text(point[1]),
+        _write(svg, place_x + (-9 if far else 9), max(place_y - 11, top + 6), short_number(point[1]),
                "ac-strong", "end" if far else "start")
     return svg
 
 
-def _tick_text(value):
-    """刻度上的数：太大太小时写成 10 的幂。"""
+def short_number(value):
+    """把大小差得很远的数写短：三位有效数字，太大太小时写成 10 的幂。"""
     if value == 0 or math.isinf(value):
         return "0" if value == 0 else number(value)
     if 1e-3 <= abs(value) < 1e5:
@@ -679,7 +686,7 @@ def text_table(header, rows, *, mark=None, title=None, label=None, width=WIDTH):
         if len(row) != len(header):
             raise ValueError(f"rows 的第 {i + 1} 行应当有 {len(header)} 格，收到 {len(row)} 格。")
     if label is None:
-        label = ";".join(",".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True))
+        label = "；".join("，".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True))
                          for row in rows)
     wanted = [max(text_width(line[c]) for line in [header, *rows]) + 10 for c in range(len(header))]
     stretch = (width - 2 * MARGIN) / max(sum(wanted), 1)
