@@ -13,14 +13,32 @@ def fail(name, expected, got, mend):
     raise ValueError(f"{name} 应为{expected}，收到的是{got}。{mend}")
 
 
+def to_array(name, x):
+    """把 ``x`` 变成数组；类型照旧，已经是数组的原样返回。"""
+    try:
+        return np.asarray(x)
+    except ValueError:
+        fail(name, "各行等长的数组", "长短不齐的嵌套列表", "请让每一行的个数相同。")
+
+
+def to_mask(name, mask):
+    """把 ``mask`` 变成布尔或浮点数组；别的类型有两种读法，不猜。"""
+    mask = to_array(name, mask)
+    if mask.dtype == bool:
+        return mask
+    if mask.dtype.kind != "f":
+        fail(name, "布尔数组（True 表示可以看）或浮点数组（加到分数上，-inf 表示不许看）",
+             f" dtype={mask.dtype} 的数组", "0/1 的整数有两种读法，请写明：mask.astype(bool)，或者换成 0 和 -inf。")
+    if not np.max(mask, initial=-np.inf) < np.inf:
+        fail(name, "不含 NaN 和 +inf 的浮点数组", "含有 NaN 或 +inf 的数组", "不许看的位置写 -inf，其余写 0。")
+    return mask
+
+
 def to_float(name, x):
     """把 ``x`` 变成 float32 或 float64 数组；已经是的原样返回，否则是一份新的。"""
     if type(x) is np.ndarray and (x.dtype == _FLOAT32 or x.dtype == _FLOAT64):
         return x
-    try:
-        array = np.asarray(x)
-    except ValueError:
-        fail(name, "各行等长的数字数组", "长短不齐的嵌套列表", "请让每一行的个数相同。")
+    array = to_array(name, x)
     if array.dtype.kind not in "fiub":
         fail(name, "数字数组", f" dtype={array.dtype} 的数组", "请先转换成浮点数，例如 np.asarray(x, dtype=float)。")
     return array.astype(_FLOAT32 if result_dtype(x).itemsize < _FLOAT64.itemsize else _FLOAT64)
@@ -74,9 +92,15 @@ def check_number(name, x, expected, is_valid):
         return x
     if isinstance(x, np.ndarray) and x.ndim == 0:
         x = x.item()
-    if not isinstance(x, numbers.Real) or isinstance(x, bool) or not is_valid(float(x)):
+    number = math.nan
+    if isinstance(x, numbers.Real) and not isinstance(x, bool):
+        try:
+            number = float(x)
+        except OverflowError:   # 几百位的整数
+            number = math.copysign(math.inf, x > 0 or -1)
+    if not is_valid(number):
         fail(name, expected, f" {x!r}", f"请给 {name} 一个这样的数。")
-    return float(x)
+    return number
 
 
 def check_temperature(temperature):
@@ -93,7 +117,9 @@ def check_scale(scale, d_k):
 
 def check_axis(axis, name, x):
     """检查 ``axis`` 是 ``x`` 已有的一个轴。"""
-    if not isinstance(axis, numbers.Integral) or not -x.ndim <= axis < x.ndim:
+    if x.ndim == 0:
+        fail(name, "至少有一个轴的数组", f"单独一个数 {x}", f"一串数写成 {name}=[...]。")
+    if not isinstance(axis, numbers.Integral) or isinstance(axis, bool) or not -x.ndim <= axis < x.ndim:
         fail("axis", f" {name} 已有的轴（{name} 有 {x.ndim} 个轴）", f" {axis!r}", "最后一轴写成 -1。")
 
 
@@ -130,5 +156,5 @@ def all_finite(x):
 
 
 def matmul(a, b):
-    """``a @ b``；只有两个轴时用 dot，结果逐位相同，小数组快一半。"""
+    """做 ``a @ b``；只有两个轴时用 dot，结果逐位相同，小数组快一半。"""
     return a.dot(b) if a.ndim == b.ndim == 2 else a @ b

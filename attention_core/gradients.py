@@ -9,16 +9,17 @@ from ._arrays import (
     all_finite,
     cast,
     check_axis,
-    check_matrix,
+    check_query_key,
     check_scale,
     check_temperature,
+    check_weights_value,
     fail,
     result_dtype,
     to_float,
 )
 from .steps import score, softmax, weighted_sum
 
-_SAME_SHAPE = "梯度与它所对的量形状相同。"
+_SAME_SHAPE = "它要与正向算出来的形状相同。"
 
 
 def score_backward(d_scores, query, key, *, scale=None):
@@ -51,9 +52,8 @@ def score_backward(d_scores, query, key, *, scale=None):
     """
     dtype = result_dtype(d_scores, query, key)
     d_scores, query, key = to_float("d_scores", d_scores), to_float("query", query), to_float("key", key)
-    check_matrix("query", query, "(..., L, d_k)")
-    check_matrix("key", key, "(..., S, d_k)")
-    _check_gradient("d_scores", d_scores, (query.shape[-2], key.shape[-2]))
+    check_query_key(query, key)
+    _check_shape("d_scores", d_scores, (query.shape[-2], key.shape[-2]), query, key)
     scale = check_scale(scale, query.shape[-1])
     d_query = weighted_sum(d_scores, key)   # (..., L, d_k)
     d_key = weighted_sum(d_scores.swapaxes(-1, -2), query)   # (..., S, d_k)
@@ -142,8 +142,7 @@ def softmax_jacobian(weights, *, temperature=1.0):
     """
     dtype, weights = result_dtype(weights), to_float("weights", weights)
     temperature = check_temperature(temperature)
-    if weights.ndim < 1:
-        fail("weights", "形状 (..., S) 的数组", "一个数", "至少要有一串权重。")
+    check_axis(-1, "weights", weights)
     each = np.broadcast_to(np.eye(weights.shape[-1], dtype=weights.dtype), (*weights.shape, weights.shape[-1]))
     rows = np.broadcast_to(weights[..., None, :], each.shape)   # (..., S, S)
     return cast(softmax_backward(each, rows, temperature=temperature), dtype)
@@ -178,9 +177,8 @@ def weighted_sum_backward(d_output, weights, value):
     """
     dtype = result_dtype(d_output, weights, value)
     d_output, weights, value = to_float("d_output", d_output), to_float("weights", weights), to_float("value", value)
-    check_matrix("weights", weights, "(..., L, S)")
-    check_matrix("value", value, "(..., S, d_v)")
-    _check_gradient("d_output", d_output, (weights.shape[-2], value.shape[-1]))
+    check_weights_value(weights, value)
+    _check_shape("d_output", d_output, (weights.shape[-2], value.shape[-1]), weights, value)
     d_weights = score(d_output, value, scale=1)   # (..., L, S)
     d_value = weighted_sum(weights.swapaxes(-1, -2), d_output)   # (..., S, d_v)
     return cast(_sum_to(d_weights, weights.shape), dtype), cast(_sum_to(d_value, value.shape), dtype)
@@ -224,6 +222,10 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
     query, key, value = to_float("query", query), to_float("key", key), to_float("value", value)
     if weights is None:
         weights = softmax(score(query, key, scale=scale), mask=mask, temperature=temperature, overwrite_scores=True)
+    else:
+        weights = to_float("weights", weights)
+        check_query_key(query, key)
+        _check_shape("weights", weights, (query.shape[-2], key.shape[-2]), query, key)
 
     d_weights, d_value = weighted_sum_backward(d_output, weights, value)
     d_scores = softmax_backward(d_weights, weights, temperature=temperature, overwrite_d_weights=True)
@@ -232,10 +234,15 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
     return cast(d_query, dtype), cast(d_key, dtype), cast(d_value, dtype)
 
 
-def _check_gradient(name, gradient, shape):
-    """检查梯度最后两轴的形状与正向的结果相同。"""
-    if gradient.shape[-2:] != shape:
-        fail(name, f"最后两轴为 {shape} 的数组", f"形状 {gradient.shape}", _SAME_SHAPE)
+def _check_shape(name, array, last_two, *inputs):
+    """检查 ``array`` 的形状与正向用这些输入算出来的相同；掩码带来的前导轴可以更多。"""
+    shape = (*np.broadcast_shapes(*(x.shape[:-2] for x in inputs)), *last_two)
+    try:
+        fits = array.shape[-2:] == last_two and np.broadcast_shapes(array.shape, shape) == array.shape
+    except ValueError:
+        fits = False
+    if not fits:
+        fail(name, f"形状 {shape} 的数组", f"形状 {array.shape}", _SAME_SHAPE)
 
 
 def _sum_to(gradient, shape):

@@ -33,6 +33,9 @@ def exact_lookup(query, keys, values):
     >>> exact_lookup("猫", ["狗", "猫"], ["会叫", "会抓老鼠"])
     '会抓老鼠'
     """
+    for name, x in (("keys", keys), ("values", values)):
+        if not hasattr(x, "__len__"):
+            fail(name, "序列", f" {x!r}", '例如 ["狗", "猫"]。')
     if len(keys) != len(values):
         fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f" {len(values)} 个", "每个标签要有一份内容。")
     for key, value in zip(keys, values, strict=True):
@@ -75,8 +78,11 @@ def soft_lookup(query, keys, values, *, temperature=1.0, scale=1.0):
         fail("query", "形状 (d_k,) 的一个向量", f"形状 {query.shape}",
              "一次查一个词；要查许多个，用 scaled_dot_product_attention。")
     keys, values = to_float("keys", keys), to_float("values", values)
-    check_matrix("keys", keys, "(S, d_k)")
-    check_matrix("values", values, "(S, d_v)")
+    if keys.ndim != 2 or keys.shape[1] != query.size:
+        fail("keys", f"形状 (S, {query.size}) 的数组", f"形状 {keys.shape}",
+             "每个标签要与 query 一样长，才能比较像不像。")
+    if values.ndim != 2 or len(values) != len(keys):
+        fail("values", f"形状 ({len(keys)}, d_v) 的数组", f"形状 {values.shape}", "每个标签要有一份内容。")
     blend, weights = scaled_dot_product_attention(   # (1, d_v), (1, S)
         query[None, :], keys, values, scale=scale, temperature=temperature)
     return cast(blend[0], dtype), cast(weights[0], dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._arrays import check_count, fail
+from ._arrays import check_count, fail, to_array, to_mask
 
 
 def causal_mask(n_queries, n_keys=None):
@@ -65,10 +65,7 @@ def padding_mask(lengths, n_keys):
            [[1, 1, 1]]])
     """
     n_keys = check_count("n_keys", n_keys)
-    try:
-        lengths = np.asarray(lengths)
-    except ValueError:
-        fail("lengths", "整数，或者整数数组", "长短不齐的嵌套列表", "请让每一行的个数相同。")
+    lengths = to_array("lengths", lengths)
     if lengths.size == 0:
         lengths = lengths.astype(int)
     if lengths.dtype.kind not in "iu":
@@ -107,10 +104,7 @@ def combine_masks(*masks):
     for number, mask in enumerate(masks, 1):
         if mask is None:
             continue
-        mask = np.asarray(mask)
-        if mask.dtype != bool and mask.dtype.kind != "f":
-            fail(f"masks 的第 {number} 个", "布尔数组（True 表示可以看）或浮点数组（-inf 表示不许看）",
-                 f" dtype={mask.dtype} 的数组", "0/1 的整数请写明：mask.astype(bool)，或者换成 0 和 -inf。")
+        mask = to_mask(f"masks 的第 {number} 个", mask)
         try:
             combined = mask if combined is None else _both(combined, mask)
         except ValueError:

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from ._arrays import cast, check_count, check_matrix, fail, result_dtype, to_float
+from ._arrays import cast, check_count, check_matrix, fail, result_dtype, to_float, to_mask
 from .attention import scaled_dot_product_attention
 
 
@@ -166,8 +166,10 @@ class MultiHeadAttention:
         bias_rows = [None] * 3 if self.in_proj_bias is None else np.split(self.in_proj_bias, 3)
         heads = [split_heads(_project(name, x, weight, bias), self.n_heads)   # (..., h, n, d_k)
                  for (name, x), weight, bias in zip(inputs.items(), weight_rows, bias_rows, strict=True)]
-        if mask is not None and 2 < np.ndim(mask) < max(head.ndim for head in heads):
-            mask = np.expand_dims(mask, -3)   # (..., 1, L, S)
+        if mask is not None:
+            mask = to_mask("mask", mask)
+            if 2 < mask.ndim < max(head.ndim for head in heads):
+                mask = np.expand_dims(mask, -3)   # (..., 1, L, S)
         output, weights = scaled_dot_product_attention(*heads, mask=mask, temperature=temperature)
         output = _project("output", merge_heads(output), self.out_proj_weight, self.out_proj_bias)
         return cast(output, dtype), cast(weights, dtype)

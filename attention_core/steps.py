@@ -26,6 +26,7 @@ from ._arrays import (
     fail,
     matmul,
     to_floats,
+    to_mask,
 )
 
 
@@ -184,8 +185,10 @@ def unchecked_weighted_sum(weights, value):
 
 def _apply_mask(scores, mask):
     """返回不许看的位置是 -inf 的分数；是替换，不是相加，因为 NaN - inf 仍是 NaN。"""
-    if mask.ndim > scores.ndim:
-        scores = scores + np.zeros(mask.shape, scores.dtype)   # 掩码的前导轴可以更多
+    if mask.shape != scores.shape[-2:]:
+        shape = np.broadcast_shapes(scores.shape, mask.shape)
+        if shape != scores.shape:   # 掩码的前导轴可以更多、更长
+            scores = np.array(np.broadcast_to(scores, shape))
     if mask.dtype != bool:
         scores += mask.astype(scores.dtype, copy=False)
     np.copyto(scores, -np.inf, where=~mask if mask.dtype == bool else mask == -np.inf)
@@ -194,12 +197,7 @@ def _apply_mask(scores, mask):
 
 def check_mask(mask, scores):
     """检查掩码的类型，以及它能否盖在分数表上；返回数组。"""
-    mask = np.asarray(mask)
-    if mask.dtype != bool and mask.dtype.kind != "f":
-        fail("mask", "布尔数组（True 表示可以看）或浮点数组（加到分数上，-inf 表示不许看）",
-             f" dtype={mask.dtype} 的数组", "0/1 的整数有两种读法，请写明：mask.astype(bool)，或者换成 0 和 -inf。")
-    if mask.dtype != bool and not np.max(mask, initial=-np.inf) < np.inf:
-        fail("mask", "不含 NaN 和 +inf 的浮点数组", "含有 NaN 或 +inf 的数组", "不许看的位置写 -inf，其余写 0。")
+    mask = to_mask("mask", mask)
     table = scores.shape[-2:]
     if mask.shape == table:
         return mask

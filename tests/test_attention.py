@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-import plain_python
 import pytest
-from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import attention_core as ac
+import plain_python
+from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 
 EXAMPLES = settings(max_examples=80, deadline=None, derandomize=True, database=None)
 INF, NAN = np.inf, np.nan
@@ -172,14 +172,18 @@ class TestAgainstTheDefinition:
         np.testing.assert_allclose(output, expected_output, rtol=1e-11, atol=1e-14)
         np.testing.assert_allclose(np.broadcast_to(weights, expected_weights.shape), expected_weights, rtol=1e-12)
 
-    def test_a_mask_may_bring_leading_axes(self):
-        query, key, value = inputs()
+    @pytest.mark.parametrize("lead", [(), (1,), (1, 1)])
+    @pytest.mark.parametrize("additive", [False, True])
+    def test_a_mask_may_bring_leading_axes(self, lead, additive):
+        query, key, value = inputs(*lead)
         masks = np.random.default_rng(0).random((BATCH, L, S)) < 0.6
-        output, weights = attend(query, key, value, mask=masks)
+        given_masks = np.where(masks, 0.0, -INF) if additive else masks
+        output, weights = attend(query, key, value, mask=given_masks)
+        assert output.shape == (*lead[1:], BATCH, L, D_V)
         for b in range(BATCH):
             alone = attend(query, key, value, mask=masks[b])
-            np.testing.assert_allclose(output[b], alone[0], rtol=1e-12)
-            np.testing.assert_allclose(weights[b], alone[1], rtol=1e-12)
+            np.testing.assert_allclose(output[..., b, :, :], alone[0].reshape(output[..., b, :, :].shape), rtol=1e-12)
+            np.testing.assert_allclose(weights[..., b, :, :], alone[1].reshape(weights[..., b, :, :].shape), rtol=1e-12)
 
 
 class TestSymmetries:

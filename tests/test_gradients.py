@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 
 import attention_core as ac
+from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 
 INF, NAN = np.inf, np.nan
 attend, attend_backward = ac.scaled_dot_product_attention, ac.scaled_dot_product_attention_backward

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 
 import attention_core as ac
+from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 
 WORDS = ["人工智能", "神经网络", "深度学习"]
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from core_calls import BATCH, D_K, D_MODEL, HEADS, L, S, drawn_layer, normal
 
 import attention_core as ac
+from core_calls import BATCH, D_K, D_MODEL, HEADS, L, S, drawn_layer, normal
 
 
 def test_split_heads_gives_each_head_its_own_slice():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from reference_cases import load_cases, run_onnx_case
 
 CASES = load_cases("onnx_attention") + load_cases("onnx_attention_more")

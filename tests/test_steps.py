@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-import plain_python
 import pytest
-from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import attention_core as ac
+import plain_python
+from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 
 EXAMPLES = settings(max_examples=120, deadline=None, derandomize=True, database=None)
 INF, NAN = np.inf, np.nan
@@ -226,6 +226,11 @@ class TestSoftmax:
         column = np.arange(L)[:, None] < 3
         weights = ac.softmax(scores, mask=column)
         np.testing.assert_allclose(weights.sum(-1), np.tile([1, 1, 1, 0, 0], (BATCH, 1)))
+
+    def test_a_mask_may_have_more_axes_than_the_scores(self):
+        scores, masks = normal(S), np.tri(L, S, dtype=bool)
+        weights = ac.softmax(scores, mask=masks)
+        np.testing.assert_array_equal(weights, [ac.softmax(scores, mask=mask) for mask in masks])
 
     def test_overwrite_scores_may_work_in_place(self):
         scores = normal(L, S)

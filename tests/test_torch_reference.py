@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from reference_cases import load_cases
 
 import attention_core as ac
+from reference_cases import load_cases
 
 CASES = load_cases("torch_reference")
 FORWARD = {"rtol": 1e-12, "atol": 1e-12}
