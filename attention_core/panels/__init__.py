@@ -1,6 +1,6 @@
 '''活的面板：读者拖动的东西。
 
-一个面板是一个纯函数 ``render(设置) -> View``，加上几个控件。`View` 是几块积木(SVG)和一句结论；
+一个面板是一个纯函数 ``render(设置) -> View``，加上几个控件。`View` 是几块积木（SVG）和一句结论；
 接线、重置、出错提示、没有内核时的静止图，都由 `Panel` 管。笔记本里只有一行::
 
     from attention_core import panels
@@ -39,9 +39,9 @@
 要守的规矩
 ----------
 - 数都在 render 里用 ``attention_core`` 算出来；编造的数要在图上写明是编造的。
-- 画面的大小不随滑块变：行数、列数固定(句子由读者输入时例外)。
+- 画面的大小不随滑块变：行数、列数固定（句子由读者输入时例外）。
 - 结论里写出数，不说“见图”；每块积木的 ``label`` 是替代文字，缺省由积木自己得出。
-- 名字不从这里导出的(``blocks``、``view``)不需要 ipywidgets，也不载入 matplotlib。
+- 名字不从这里导出的（``blocks``、``view``）不需要 ipywidgets，也不载入 matplotlib。
 '''
 
 import importlib
@@ -49,6 +49,7 @@ import importlib
 # 面板 -> 它所在的模块。用到哪个才载入哪个，所以 import attention_core.panels 很轻。
 PANELS = {
     "three_steps": "section_04",
+    "scaling": "section_05",
 }
 
 __all__ = sorted(PANELS)

@@ -47,7 +47,7 @@ def stops(description, options, value=None, *, tooltip=None, width=340):
 
 
 def temperature(value=1.0):
-    """温度 T：从硬选择(0)到平均分(∞)。"""
+    """温度 T：从硬选择（0）到平均分（∞）。"""
     return stops("温度 T", TEMPERATURES, value, tooltip="温度越低越只挑最大的，越高越平均")
 
 
@@ -58,7 +58,7 @@ def d_k(value=64, *, largest=1024):
 
 
 def token(tokens, value=0, *, description="谁在提问"):
-    """在一句话里选一个词；值是它的位置(从 0 数起)。"""
+    """在一句话里选一个词；值是它的位置（从 0 数起）。"""
     options = [(f"{i + 1} {word}", i) for i, word in enumerate(tokens)]
     return stops(description, options, value, tooltip="在这句话里选一个位置")
 

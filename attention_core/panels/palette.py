@@ -1,6 +1,6 @@
 """面板的颜色与样式：一套调色板，一份 CSS。
 
-颜色取自 JupyterLab 自己的 CSS 变量，逗号后面是没有 JupyterLab 时(GitHub、导出的网页)
+颜色取自 JupyterLab 自己的 CSS 变量，逗号后面是没有 JupyterLab 时（GitHub、导出的网页）
 用的浅色。格子的颜色由 ``color-mix`` 在“纯色”与“底色”之间按份额调出来，不透明，
 所以深色主题里不会发黑。权重用蓝色由浅到深；有正负的数用蓝与橙，这两种颜色色盲也分得开。
 """
@@ -46,7 +46,7 @@ PAGE_STYLE = """
 .ac-finding .widget-html-content{white-space:normal;line-height:1.5;min-height:3em;\
 color:var(--jp-content-font-color1,#000)}
 @media (max-width:900px){.ac-finding .widget-html-content{min-height:4.5em}}
-@media (max-width:500px){.ac-finding .widget-html-content{min-height:9em}}
+@media (max-width:500px){.ac-finding .widget-html-content{min-height:7.5em}}
 .ac-stale{opacity:.35}
 .jp-OutputArea:has(.ac-panel) .ac-still{display:none}
 """.strip()

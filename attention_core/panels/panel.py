@@ -1,9 +1,9 @@
 """把“设置 → 画面”的纯函数接到滑块上。
 
 为什么是一个就地更新的 ``HTML`` 控件，而不是 ``interact`` 加 ``plt.show()``：同一幅画面，
-从按键到像素改变快好几倍(``tests/benchmarks/`` 里有两者同场的测量),高度不变，不闪。
+从按键到像素改变快好几倍（``tests/benchmarks/`` 里有两者同场的测量），高度不变，不闪。
 
-没有内核的地方(GitHub、导出的网页、刚打开还没运行、没有被信任的笔记本)看到的是
+没有内核的地方（GitHub、导出的网页、刚打开还没运行、没有被信任的笔记本）看到的是
 `View.still` 的图。它与活的面板是两个输出：放在同一个输出里时，JupyterLab 先挑控件，
 而控件这时只会说 "model not found"。活的面板一出现，样式表里的 ``:has()`` 就把图藏起来，
 所以不会看到两遍。
@@ -18,7 +18,7 @@ from .view import View
 
 HINT = "（这里是可以拖动的面板：运行这个单元格，上面的图就会跟着滑块动。）"
 
-# ipywidgets 不给滑块的把手起名字，JupyterLab 的快捷键在把手上也照样生效(按 b 会多出一格)。
+# ipywidgets 不给滑块的把手起名字，JupyterLab 的快捷键在把手上也照样生效（按 b 会多出一格）。
 # 一小段脚本把这两件事补上；没有它面板照样能用。
 _SCRIPT = """
 (() => {
@@ -27,7 +27,7 @@ _SCRIPT = """
     const done = 'data-lm-suppress-shortcuts';
     for (const item of document.querySelectorAll(`${items}:not([${done}])`)) {
       item.setAttribute(done, 'true');
-      const label = item.closest('.jupyter-widgets')?.querySelector('.widget-label');
+      const label = item.closest('.widget-inline-hbox')?.querySelector('.widget-label');
       if (item.matches('.noUi-handle') && label) item.setAttribute('aria-label', label.textContent);
     }
     for (const line of document.querySelectorAll('.ac-finding .widget-html-content:not([aria-live])'))
@@ -47,7 +47,7 @@ _made_by = {}
 def _running_cell():
     """正在运行的单元格和这一次运行的编号；不在笔记本里时是 None。
 
-    JupyterLab 在消息里写了单元格的 id；没有写的前端(nbclient)就用单元格的内容代替。
+    JupyterLab 在消息里写了单元格的 id；没有写的前端（nbclient）就用单元格的内容代替。
     """
     shell = get_ipython()
     if shell is None or not hasattr(shell, "kernel"):
@@ -158,7 +158,7 @@ class Panel:
         self.widget = ipywidgets.VBox([self._style, self._row, self._finding, self._picture],
                                       layout=ipywidgets.Layout(max_width="100%"))
         self.widget.add_class("ac-panel")
-        # 页面上的元素与内核里的面板对得上号(浏览器测试要用)。
+        # 页面上的元素与内核里的面板对得上号（浏览器测试要用）。
         self.widget.add_class(f"ac-{self.widget.model_id}")
         self._show(self.view)
         for control in self.controls.values():

@@ -27,7 +27,7 @@ class View:
     Parameters
     ----------
     blocks : sequence of Element
-        `blocks` 里的函数画出的 SVG；里面可以再嵌列表(例如 `blocks.heads` 的结果)。
+        `blocks` 里的函数画出的 SVG；里面可以再嵌列表（例如 `blocks.heads` 的结果）。
     finding : str
         一两句话，说出这幅画面的结论，数要写在里面。它跟着滑块变，读屏软件会念出来。
     """
@@ -42,7 +42,7 @@ class View:
     def html(self):
         """活的画面：内嵌的 SVG，颜色跟着 JupyterLab 的主题走。
 
-        样式表不在里面，由 `Panel` 只放一次：每动一下就换一份 <style>,浏览器要把整页的样式重算。
+        样式表不在里面，由 `Panel` 只放一次：每动一下就换一份 <style>，浏览器要把整页的样式重算。
         """
         box = ElementTree.Element("div", {"class": "ac-view"})
         box.extend(self.blocks)
@@ -57,7 +57,7 @@ class View:
     def still(self):
         """静止的画面：没有内核时读者看到的图。
 
-        用 ``<img src="data:…">`` 而不是内嵌的 <svg>:没有被信任的笔记本里，JupyterLab 会把
+        用 ``<img src="data:…">`` 而不是内嵌的 <svg>：没有被信任的笔记本里，JupyterLab 会把
         内嵌 SVG 的标签去掉、只剩一堆散字；GitHub 也只留图片。图注把结论再写成文字，
         图片显示不了时还有话可读。
         """
@@ -71,7 +71,7 @@ class View:
         return ElementTree.tostring(figure, encoding="unicode")
 
     def _repr_mimebundle_(self, include=None, exclude=None):
-        """单独放在单元格末尾时(没有滑块的图)显示静止的画面。"""
+        """单独放在单元格末尾时（没有滑块的图）显示静止的画面。"""
         return {"text/html": self.still(), "text/plain": self.finding}
 
 
