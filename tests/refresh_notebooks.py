@@ -13,6 +13,8 @@
 - 元数据只留下朴素的 ``python3`` 内核和标签 (tags),不留时间和版本号。
 - 带 ``navigation`` 标签的两个格子(标题之后、全文末尾)和带 ``map`` 标签的格子由
   ``attention_core/series.py`` 生成,手改无效。README 里的地图也是这样生成的。
+- 带 ``exercise`` 标签的格子只要写一行 ``check("04-1")``：空着的函数，和它前面那格题目、提示、参考答案，
+  都由 ``attention_core/exercises`` 生成，所以题目与检查永远是同一份。
 - 活动控件的视图记录会被剥掉:没有内核时它只会显示“找不到模型”,还会让 GitHub 拒绝渲染。
 - 格子的 id:像随机数的换成由内容算出的,其余原样保留,所以改一个格子只动一处。
 - 重画的图若肉眼分辨不出差别,就保留旧的字节:换一版 matplotlib 不该改动每一张图。
@@ -24,6 +26,7 @@ import base64
 import difflib
 import hashlib
 import io
+import os
 import re
 import subprocess
 import sys
@@ -38,6 +41,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+from attention_core.exercises.frame import find
 from attention_core.series import SERIES, neighbours
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,6 +63,7 @@ PICTURE_TOLERANCE = 3.0
 # 最慢的格子也该在这么多秒里算完。
 CELL_TIMEOUT = 120
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?")
+EXERCISE_CHECK = re.compile(r'^check\("([^"]*)"', re.MULTILINE)
 README_MAP = re.compile(r"(<!-- map[^>]*-->\n).*?(<!-- /map -->)", re.DOTALL)
 
 
@@ -112,10 +117,28 @@ def has_tag(cell, tag):
     return tag in cell.metadata.get("tags", [])
 
 
+def with_exercises(cells):
+    """填好练习格子里空着的函数，在每格前面放上题目、提示和参考答案（旧的先拿掉）。"""
+    for cell in cells:
+        if has_tag(cell, "exercise-text"):
+            continue
+        asked = EXERCISE_CHECK.search(cell.source) if has_tag(cell, "exercise") else None
+        if asked:
+            try:
+                exercise = find(asked[1])
+            except ValueError as error:
+                raise RefreshError(f"练习格子 {asked[0]}：{error}") from None
+            cell.source = exercise.stub_code()
+            yield nbformat.v4.new_markdown_cell(
+                exercise.markdown(), id=f"exercise-{exercise.id}", metadata={"tags": ["exercise-text"]}
+            )
+        yield cell
+
+
 def place_generated_cells(nb, notebook, present):
-    """放好导航格子(旧的先拿掉),重写地图格子。"""
+    """放好导航格子和练习(旧的先拿掉),重写地图格子。"""
     text = navigation_text(notebook, present)
-    cells = [cell for cell in nb.cells if not has_tag(cell, "navigation")]
+    cells = [cell for cell in with_exercises(nb.cells) if not has_tag(cell, "navigation")]
     top, bottom = (
         nbformat.v4.new_markdown_cell(text, id=f"navigation-{place}", metadata={"tags": ["navigation"]})
         for place in ("top", "bottom")
@@ -150,7 +173,10 @@ def execute(nb, name, folder):
     )
     try:
         # 内核自己写到终端的启动提示与笔记本无关;格子里的 stderr 走另一条路,下面会查。
-        asyncio.run(client.async_execute(cleanup_kc=True, stderr=subprocess.DEVNULL))
+        # 进度放在一个空文件夹里：存下来的是还没动手的样子，也不碰维护者自己的进度。
+        with tempfile.TemporaryDirectory() as empty:
+            environment = {**os.environ, "ATTENTION_PROGRESS": str(Path(empty) / "progress.json")}
+            asyncio.run(client.async_execute(cleanup_kc=True, stderr=subprocess.DEVNULL, env=environment))
     except (CellControlSignal, DeadKernelError) as error:
         message = getattr(error, "traceback", str(error))
         raise RefreshError(describe(nb, name, current[-1], message)) from None
@@ -229,7 +255,9 @@ def keep_pictures(old, new):
         for old_output, new_output in pairs:
             was, now = (output.get("data", {}).get("image/png") for output in (old_output, new_output))
             if was and now and was != now and looks_the_same(was, now):
-                new_output.data["image/png"] = was
+                for kind in ("image/png", "text/html"):  # 带替代文字的 <img> 里是同一张图
+                    if kind in new_output.data:
+                        new_output.data[kind] = new_output.data[kind].replace(now, was)
 
 
 def refreshed(path, present, *, run=True):

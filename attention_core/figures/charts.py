@@ -1,6 +1,6 @@
-"""从数组到坐标轴:线、带、点、条、方格图,和给它们写上名字的 ``label_axes``。
+"""从数组到坐标轴：线、带、点、条、方格图，和给它们写上名字的 ``label_axes``。
 
-每个函数只往给定的坐标轴里添东西,所以可以叠着用;一个坐标轴里最多五组数据,
+每个函数只往给定的坐标轴里添东西，所以可以叠着用；一个坐标轴里最多五组数据，
 它们的颜色、线型和标记依次取自 ``style.PALETTE``。画完之后调用一次 ``label_axes``。
 """
 
@@ -8,39 +8,39 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from .._arrays import check_count, fail, to_float
-from .style import HATCHES, INK, MARKERS, PALETTE, QUIET, styled
+from .style import HATCHES, INK, PALETTE, QUIET, styled
 
 # Beyond this, numbers in the cells of a heat map can no longer be read.
 MAX_CELLS_WITH_NUMBERS = 150
 
 
 def _vector(name, x):
-    """检查 ``x`` 是一串有限的数,至少一个。"""
+    """检查 ``x`` 是一串有限的数，至少一个。"""
     x = to_float(name, x)
     if x.ndim != 1 or x.size == 0:
-        fail(name, "一串数(形状 (n,),至少一个)", f"形状 {x.shape}", "一次只画一串;多串请分别命名。")
+        fail(name, "至少有一个数的数组，形状 (n,)", f"形状 {x.shape}", "一次只画一串；多串请分别命名。")
     return _finite(name, x)
 
 
 def _finite(name, x):
     if not np.isfinite(x).all():
-        fail(name, "全是有限数的数组", "含有 NaN 或无穷大的数组", "请先查明它从哪来,再去掉这些点。")
+        fail(name, "全是有限数的数组", "含有 NaN 或无穷大的数组", "请先查明它从哪来，再去掉这些点。")
     return x
 
 
 def _series(ax, series, *shape):
-    """检查一组命名的数据:个数放得下,每组都是 ``shape``,其中 None 是任意长度。"""
+    """检查一组命名的数据：个数放得下，每组都是 ``shape``，其中 None 是任意长度。"""
     if not isinstance(series, dict) or not series:
         fail("series", "至少有一项的字典 {名字: 数据}", f" {type(series).__name__}",
              '例如 {"缩放之后": y}。')
     taken = len(ax.get_legend_handles_labels()[1])
     if taken + len(series) > len(PALETTE):
         fail("series", f"同一个坐标轴里总共不超过 {len(PALETTE)} 组数据", f" {taken + len(series)} 组",
-             "再多就分不清了,请分成两个坐标轴。")
+             "再多就分不清了，请分成两个坐标轴。")
     checked = {}
     for label, values in series.items():
         if not isinstance(label, str) or not label.strip() or label.startswith("_"):
-            fail("series", "以非空的名字(不以下划线开头)为键的字典", f"键 {label!r}",
+            fail("series", "以非空的名字（不以下划线开头）为键的字典", f"键 {label!r}",
                  "名字会写在图例里。")
         y = _finite(label, to_float(label, values))
         if y.ndim != len(shape) or y.shape[-1] != shape[-1] or y.size == 0:
@@ -57,13 +57,13 @@ def _line(ax, x, y, label):
 
 
 def _number(value, decimals):
-    """数字的写法:减号用 U+2212,和坐标轴上的一样;不写“负零”。"""
+    """数字的写法：减号用 U+2212，和坐标轴上的一样；不写“负零”。"""
     return f"{value:z.{decimals}f}".replace("-", "−")
 
 
 @styled
 def lines(ax, x, series):
-    """折线:每组数据一条,标记均匀地分布在线上。
+    """折线：每组数据一条，标记均匀地分布在线上。
 
     Parameters
     ----------
@@ -79,12 +79,12 @@ def lines(ax, x, series):
     Raises
     ------
     ValueError
-        数据不是有限的数、长短不一,或者超过五组。
+        数据不是有限的数、长短不一，或者超过五组。
 
     Examples
     --------
     >>> from attention_core.figures import new_figure
-    >>> figure, ax = new_figure("两点之间的一条线,从 0 升到 3。")
+    >>> figure, ax = new_figure("两点之间的一条线，从 0 升到 3。")
     >>> [line] = lines(ax, [1, 2], {"随便一条线": [0, 3]})
     >>> line.get_ydata()
     array([0., 3.])
@@ -95,7 +95,7 @@ def lines(ax, x, series):
 
 @styled
 def points(ax, x, series):
-    """散点:每组数据一种标记。
+    """散点：每组数据一种标记。
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def points(ax, x, series):
     Raises
     ------
     ValueError
-        数据不是有限的数、长短不一,或者超过五组。
+        数据不是有限的数、长短不一，或者超过五组。
     """
     x = _vector("x", x)
     return [ax.plot(x, y, label=label, linestyle="none")[0]
@@ -119,7 +119,7 @@ def points(ax, x, series):
 
 @styled
 def band(ax, x, samples, *, quantiles=(0.1, 0.9)):
-    """许多次试验的中位数,连同两个分位数之间的带。
+    """许多次试验的中位数，连同两个分位数之间的带。
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def band(ax, x, samples, *, quantiles=(0.1, 0.9)):
     Raises
     ------
     ValueError
-        数据不是有限的数、形状不对、超过五组,或者分位数不是 0 到 1 之间由小到大的两个数。
+        数据不是有限的数、形状不对、超过五组，或者分位数不是 0 到 1 之间由小到大的两个数。
     """
     x = _vector("x", x)
     quantiles = _vector("quantiles", quantiles)
@@ -155,7 +155,7 @@ def band(ax, x, samples, *, quantiles=(0.1, 0.9)):
 
 @styled
 def bars(ax, categories, series, *, decimals=2):
-    """并排的条,数字写在条上。
+    """并排的条，数字写在条上。
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def bars(ax, categories, series, *, decimals=2):
     categories : sequence of str, length n
         横轴上的名字。
     series : dict of str to array_like, shape (n,)
-        例如书里印的一组,和算出来的一组。
+        例如书里印的一组，和算出来的一组。
     decimals : int
         数字写几位小数。
 
@@ -174,7 +174,7 @@ def bars(ax, categories, series, *, decimals=2):
     Raises
     ------
     ValueError
-        没有名字,数据不是有限的数、长短不一,或者超过五组。
+        没有名字，数据不是有限的数、长短不一，或者超过五组。
     """
     categories = list(categories)
     if not categories or not all(isinstance(name, str) for name in categories):
@@ -199,9 +199,9 @@ def bars(ax, categories, series, *, decimals=2):
 
 @styled
 def heat(ax, table, *, rows, columns, decimals=2):
-    """方格图:颜色表示大小;格子不多时,数字写在格子里,否则旁边有一条色标。
+    """方格图：颜色表示大小；格子不多时，数字写在格子里，否则旁边有一条色标。
 
-    有负数时用两头深、中间浅的颜色,0 在正中。
+    有负数时用两头深、中间浅的颜色，0 在正中。
 
     Parameters
     ----------
@@ -219,11 +219,11 @@ def heat(ax, table, *, rows, columns, decimals=2):
     Raises
     ------
     ValueError
-        ``table`` 不是有限的二维数组,或者名字的个数与它不符。
+        ``table`` 不是有限的二维数组，或者名字的个数与它不符。
     """
     table = _finite("table", to_float("table", table))
     if table.ndim != 2 or table.size == 0:
-        fail("table", "形状 (n_rows, n_columns) 的数组,至少一格", f"形状 {table.shape}",
+        fail("table", "形状 (n_rows, n_columns) 的数组，至少一格", f"形状 {table.shape}",
              "请先取出要画的那一张表。")
     for name, labels, length in (("rows", rows, table.shape[0]), ("columns", columns, table.shape[1])):
         if len(labels) != length:
@@ -247,7 +247,7 @@ def heat(ax, table, *, rows, columns, decimals=2):
 
 
 def _set_scale(ax, axis, scale, ticks):
-    """设定一个轴的刻度:``ticks`` 给定时就写这些数,不写成 10 的幂。"""
+    """设定一个轴的刻度：``ticks`` 给定时就写这些数，不写成 10 的幂。"""
     name = f"{axis}scale"
     if scale not in ("linear", "log"):
         fail(name, '"linear" 或 "log"', f" {scale!r}", "请二者取一。")
@@ -257,8 +257,8 @@ def _set_scale(ax, axis, scale, ticks):
                 continue  # a reference line: its other coordinate is a share of the axes
             values = line.get_xdata() if axis == "x" else line.get_ydata()
             if (np.asarray(values) <= 0).any():
-                fail(line.get_label(), f"对数轴上全部大于 0 的数据({name}=\"log\")",
-                     f"最小值 {np.min(values)}", "请只画大于 0 的点,并在文字里说明哪些是 0。")
+                fail(line.get_label(), f"对数轴上全部大于 0 的数据（{name}=\"log\"）",
+                     f"最小值 {np.min(values)}", "请只画大于 0 的点，并在文字里说明哪些是 0。")
     if scale != getattr(ax, f"get_{name}")():  # setting a scale forgets the ticks of bars and heat
         getattr(ax, f"set_{name}")(scale)
     if ticks is not None:
@@ -273,8 +273,8 @@ def label_axes(ax, *, xlabel, ylabel, title=None, xscale="linear", yscale="linea
                xticks=None, yticks=None, horizontal=None, vertical=None):
     """给画好的坐标轴写上名字、刻度、参考线和图例。在画完数据之后调用一次。
 
-    只有一组数据时不画图例:纵轴的名字已经说清。多条线时图例在右侧,顺序与线尾
-    从上到下相同;并排的坐标轴和条形图的图例在上方。
+    只有一组数据时不画图例：纵轴的名字已经说清。多条线时图例在右侧，顺序与线尾
+    从上到下相同；并排的坐标轴和条形图的图例在上方。
 
     Parameters
     ----------
@@ -282,12 +282,12 @@ def label_axes(ax, *, xlabel, ylabel, title=None, xscale="linear", yscale="linea
     xlabel, ylabel : str
         横轴、纵轴是什么量。
     title : str, optional
-        坐标轴上方的标题,并排时用来区分。
+        坐标轴上方的标题，并排时用来区分。
     xscale, yscale : {"linear", "log"}
     xticks, yticks : array_like, shape (m,), optional
-        只在这些地方写刻度,写成普通的数。
+        只在这些地方写刻度，写成普通的数。
     horizontal, vertical : dict of str to float, optional
-        水平、竖直的参考线:名字和位置。
+        水平、竖直的参考线：名字和位置。
 
     Returns
     -------
@@ -296,11 +296,11 @@ def label_axes(ax, *, xlabel, ylabel, title=None, xscale="linear", yscale="linea
     Raises
     ------
     ValueError
-        名字是空的,刻度的种类不认识,或者对数轴上有不大于 0 的数据。
+        名字是空的，刻度的种类不认识，或者对数轴上有不大于 0 的数据。
     """
     for name, text in (("xlabel", xlabel), ("ylabel", ylabel)):
         if not isinstance(text, str) or not text.strip():
-            fail(name, "非空的文字", f" {text!r}", "请写明这个轴是什么量,需要时带上单位。")
+            fail(name, "非空的文字", f" {text!r}", "请写明这个轴是什么量，需要时带上单位。")
     _set_scale(ax, "x", xscale, xticks)
     _set_scale(ax, "y", yscale, yticks)
     ax.set_xlabel(xlabel)

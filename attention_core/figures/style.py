@@ -1,7 +1,8 @@
-"""图的样式:字体、颜色、大小,以及图怎样显示在笔记本里。"""
+"""图的样式：字体、颜色、大小，以及图怎样显示在笔记本里。"""
 
 import base64
 import io
+import warnings
 from functools import wraps
 from pathlib import Path
 from xml.etree import ElementTree
@@ -67,6 +68,8 @@ STYLE = {
     "hatch.linewidth": 0.8,
     "legend.frameon": False,
     "legend.handlelength": 3,
+    "figure.constrained_layout.w_pad": 0.1,  # inches: room around the text on a dark page
+    "figure.constrained_layout.h_pad": 0.1,
     "axes.prop_cycle": (cycler(color=PALETTE) + cycler(linestyle=LINE_STYLES)
                         + cycler(marker=MARKERS)),
 }
@@ -76,7 +79,7 @@ if FONT_FAMILY not in fontManager.get_font_names():
 
 
 def in_style():
-    """本包的样式,作为上下文 (context):里面的设置与读者自己改过的无关,出来后一切照旧。
+    """本包的样式，作为上下文 (context)：里面的设置与读者自己改过的无关，出来后一切照旧。
 
     Returns
     -------
@@ -95,22 +98,22 @@ def styled(function):
 
 
 class NotebookFigure(Figure):
-    """写在单元格最后一行就会显示的图,自带替代文字 (alternative text)。
+    """写在单元格最后一行就会显示的图，自带替代文字 (alternative text)。
 
-    它不经过 pyplot,所以用不着关闭,也不会留下打开的图。
+    它不经过 pyplot，所以用不着关闭，也不会留下打开的图。
 
     Parameters
     ----------
     alt : str
-        图里看得到的结论,读屏软件念它,笔记本的测试比较它。
+        图里看得到的结论，读屏软件念它，笔记本的测试比较它。
     height : int
-        显示的高度,单位是像素;宽度总是 700。
+        显示的高度，单位是像素；宽度总是 700。
     """
 
     def __init__(self, alt, *, height):
         if not isinstance(alt, str) or len(alt.strip()) < 10:
-            fail("alt", "一句话(至少 10 个字),说出图里看得到的结论", f" {alt!r}",
-                 "请写上谁比谁大、差多少、从哪里开始变,而不是只写“图”。")
+            fail("alt", "一句话（至少 10 个字），说出图里看得到的结论", f" {alt!r}",
+                 "请写上谁比谁大、差多少、从哪里开始变，而不是只写“图”。")
         self.alt = alt.strip()
         self.height = check_count("height", height, minimum=100)
         with in_style():
@@ -128,15 +131,23 @@ class NotebookFigure(Figure):
         Raises
         ------
         ValueError
-            有坐标轴没有写明名字。
+            有坐标轴没有写明名字，或者文字太长，放不下。
         """
         for ax in self.axes:
             if not (ax.get_xlabel() and ax.get_ylabel()) and ax.get_label() != "<colorbar>":
                 fail("figure", "每个坐标轴都写明横轴和纵轴是什么的图", "没有名字的坐标轴",
                      "请在画完之后调用 label_axes(ax, xlabel=..., ylabel=...)。")
         buffer = io.BytesIO()
-        with in_style():  # minus signs and formulas take their settings when drawn
-            self.savefig(buffer, format="png", dpi=SHARPNESS * DPI)
+        # Minus signs and formulas take their settings when drawn.
+        with in_style(), warnings.catch_warnings():
+            warnings.filterwarnings("error", message="constrained_layout not applied")
+            try:
+                self.savefig(buffer, format="png", dpi=SHARPNESS * DPI)
+            except UserWarning as warning:
+                if "constrained_layout" not in str(warning):
+                    raise
+                fail("figure", "文字放得下的图", "名字太长、没有地方画数据的图",
+                     "请把图例、标题或刻度上的文字写短些。")
         # A few flat colours: an indexed PNG looks the same and is a third of the size.
         small = io.BytesIO()
         Image.open(buffer).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(
@@ -154,7 +165,7 @@ class NotebookFigure(Figure):
             "style": "max-width: 100%; height: auto;",
         })
         return {
-            "text/plain": f"图:{self.alt}",
+            "text/plain": f"图：{self.alt}",
             "text/html": ElementTree.tostring(image, encoding="unicode", method="html"),
             "image/png": png,
         }, {"image/png": {"alt": self.alt, "width": WIDTH, "height": self.height}}
@@ -166,29 +177,29 @@ def new_figure(alt, *, columns=1, height=380):
     Parameters
     ----------
     alt : str
-        图里看得到的结论,一句话;其中的数字应当来自刚算出的数组。
+        图里看得到的结论，一句话；其中的数字应当来自刚算出的数组。
     columns : int
         并排几个坐标轴。
     height : int
-        显示的高度,单位是像素;宽度总是 700。
+        显示的高度，单位是像素；宽度总是 700。
 
     Returns
     -------
     figure : NotebookFigure
         写在单元格的最后一行就会显示。
-    axes : matplotlib.axes.Axes, 或它们的数组, shape (columns,)
+    axes : matplotlib.axes.Axes, or ndarray of them, shape (columns,)
         ``columns=1`` 时是坐标轴本身。
 
     Raises
     ------
     ValueError
-        ``alt`` 是空的或太短,或者 ``columns``、``height`` 不是合适的整数。
+        ``alt`` 是空的或太短，或者 ``columns``、``height`` 不是合适的整数。
 
     Examples
     --------
-    >>> figure, ax = new_figure("一条直线从 0 升到 1,斜率不变。", height=300)
+    >>> figure, ax = new_figure("一条直线从 0 升到 1，斜率不变。", height=300)
     >>> figure.alt
-    '一条直线从 0 升到 1,斜率不变。'
+    '一条直线从 0 升到 1，斜率不变。'
     """
     figure = NotebookFigure(alt, height=height)
     with in_style():

@@ -1,6 +1,6 @@
 """从 Noto Sans CJK SC 裁出随包附带的字体 Attention Sans SC。
 
-用法见同一文件夹里的 README.md。只有要重做字体的人才运行它;画图时用不到。
+用法见同一文件夹里的 README.md。只有要重做字体的人才运行它；画图时用不到。
 """
 
 import argparse
@@ -36,7 +36,7 @@ UNUSED_TABLES = ["BASE", "GDEF", "GPOS", "GSUB", "VORG", "vhea", "vmtx"]
 
 
 def gb2312_level_1():
-    """GB2312 一级汉字,共 3755 个,来自 Python 自带的编码表。
+    """GB2312 一级汉字，共 3755 个，来自 Python 自带的编码表。
 
     Returns
     -------
@@ -56,11 +56,11 @@ def gb2312_level_1():
 
 
 def is_cjk(character):
-    """``character`` 是不是要靠中文字体的字:汉字、中文标点、全角符号。
+    """``character`` 是不是要靠中文字体的字：汉字、中文标点、全角符号。
 
     Examples
     --------
-    >>> [is_cjk(c) for c in "猫,。〇A√"]
+    >>> [is_cjk(c) for c in "猫，。〇A√"]
     [True, True, True, True, False, False]
     """
     return (unicodedata.east_asian_width(character) in "WF"
@@ -68,7 +68,7 @@ def is_cjk(character):
 
 
 def project_text(root):
-    """项目里读者可能看到的文字:全部笔记本(代码、正文、输出)和包里的源代码。
+    """项目里读者可能看到的文字：全部笔记本（代码、正文、输出）和包里的源代码。
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def project_text(root):
 
 
 def wanted_characters(root):
-    """要放进字体的字:GB2312 一级、``BLOCKS`` 里的符号、项目用到的其他汉字。
+    """要放进字体的字：GB2312 一级、``BLOCKS`` 里的符号、项目用到的其他汉字。
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def wanted_characters(root):
 
 
 def open_source(path):
-    """打开原字体;字体集 (``.ttc``) 里取名为 ``SOURCE_FAMILY`` 的那一份。
+    """打开原字体；字体集 (``.ttc``) 里取名为 ``SOURCE_FAMILY`` 的那一份。
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def open_source(path):
         with TTFont(path, lazy=True) as font:
             families = [font["name"].getDebugName(1)]
     if SOURCE_FAMILY not in families:
-        raise ValueError(f"path 应是含有 {SOURCE_FAMILY} 的字体文件,"
-                         f"{path.name} 里只有 {families};请换用 README.md 里写的那个文件。")
+        raise ValueError(f"path 应是含有 {SOURCE_FAMILY} 的字体文件，"
+                         f"{path.name} 里只有 {families}；请换用 README.md 里写的那个文件。")
     # No new time stamp: the same input gives the same bytes.
     return TTFont(path, fontNumber=families.index(SOURCE_FAMILY), recalcTimestamp=False)
 
 
 def rename(font):
-    """给字体换上自己的名字,留下原来的版权、商标、作者和许可证说明。
+    """给字体换上自己的名字，留下原来的版权、商标、作者和许可证说明。
 
     Parameters
     ----------
@@ -169,14 +169,14 @@ def rename(font):
 
 
 def make_subset(source, target, root):
-    """裁出子集,改名,写到 ``target``。
+    """裁出子集，改名，写到 ``target``。
 
     Parameters
     ----------
     source, target : str or pathlib.Path
         原字体与新字体的文件。
     root : pathlib.Path
-        项目的根文件夹,用来找还缺哪些字。
+        项目的根文件夹，用来找还缺哪些字。
 
     Returns
     -------
@@ -209,7 +209,7 @@ def main():
     arguments = parser.parse_args()
     n_characters = make_subset(arguments.source, arguments.target, FONT_FILE.parents[3])
     size = arguments.target.stat().st_size
-    print(f"{arguments.target.name}:{n_characters} 个字符,{size / 1e3:.0f} kB")
+    print(f"{arguments.target.name}:{n_characters} 个字符，{size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,14 @@
+"""Settings of pytest that need a path: in pyproject.toml it would depend on the current folder."""
+
+import os
+import tempfile
+from pathlib import Path
+
+
+def pytest_configure(config):
+    # Notebooks and doctests show the progress of a reader who has not begun, and never touch a real one.
+    empty = tempfile.TemporaryDirectory()
+    config.add_cleanup(empty.cleanup)
+    os.environ["ATTENTION_PROGRESS"] = str(Path(empty.name) / "progress.json")
+    """Tell nbval what not to compare."""
+    config.option.nbval_sanitize_with = str(Path(__file__).parent / "tests" / "nbval_sanitize.cfg")
