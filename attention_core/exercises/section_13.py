@@ -1,0 +1,166 @@
+"""第 13 节的练习：分数是怎样学出来的。"""
+
+import numpy as np
+
+from .frame import Exercise
+
+loss = Exercise(
+    "13-1", "答得有多差：交叉熵",
+    task="""
+    `weights` 是模型给每个选项的概率（一行，加起来是 1），`target` 是正确选项的编号（从 0 数起）。
+    损失是正确选项概率的对数，前面加负号。答得越有把握、越对，损失越接近 0。
+    """,
+    hint="""
+    一个下标、一个 `np.log`、一个负号。
+    """,
+)
+
+
+@loss.stub
+def my_loss(weights, target):
+    """交叉熵损失，一个数。"""
+    ...  # 你的代码
+
+
+@loss.right
+def minus_logarithm(weights, target):
+    return -np.log(weights[target])
+
+
+@loss.right
+def with_one_hot(weights, target):
+    one_hot = np.eye(len(weights))[target]
+    return one_hot @ np.log(1 / weights)
+
+
+@loss.wrong("忘了负号", "概率不大于 1，对数是负的；损失要越小越好，最小是 0。")
+def no_minus(weights, target):
+    return np.log(weights[target])
+
+
+@loss.wrong("没有取对数", "1 - p 也能衡量差多少，但对数在 p 接近 0 时罚得重得多。")
+def no_logarithm(weights, target):
+    return 1 - weights[target]
+
+
+@loss.wrong("把所有选项都算进去了", "只看正确的那个选项得到多少概率。")
+def all_options(weights, target):
+    return -np.log(weights).sum()
+
+
+@loss.wrong("编号从 1 数起了", "编号从 0 数起：target = 0 是第一个。")
+def counted_from_one(weights, target):
+    return -np.log(weights[target - 1])
+
+
+loss.case("只看正确的选项", [0.5, 0.25, 0.25], 0, expected=np.log(2),
+          why="正确选项的概率是 1/2：-ln(1/2) = ln 2 = 0.6931。")
+
+
+score_gradient = Exercise(
+    "13-2", "分数该往哪边动",
+    task="""
+    同一道选择题：概率 `weights` 是由分数过 softmax 得来的。求损失对每个**分数**的梯度，形状与 `weights` 相同。
+    答案出奇地简单：概率，在正确的选项上减 1。
+    """,
+    hint="""
+    先复制一份 `weights`，再在 `target` 处减 1。不要改动传进来的数组。
+    """,
+)
+
+
+@score_gradient.stub
+def my_score_gradient(weights, target):
+    """损失对分数的梯度，形状 (S,)。"""
+    ...  # 你的代码
+
+
+@score_gradient.right
+def minus_one_hot(weights, target):
+    return weights - np.eye(len(weights))[target]
+
+
+@score_gradient.right
+def through_the_jacobian(weights, target):
+    d_weights = np.zeros(len(weights))
+    d_weights[target] = -1 / weights[target]
+    return (np.diag(weights) - np.outer(weights, weights)) @ d_weights
+
+
+@score_gradient.wrong("符号反了", "梯度指着损失变大的方向：错误选项的分数升高，损失变大，所以它们的梯度是正的。")
+def flipped(weights, target):
+    return np.eye(len(weights))[target] - weights
+
+
+@score_gradient.wrong("没有减去正确答案", "只有概率，还不知道谁是对的：正确的选项上要减 1。")
+def without_target(weights, target):
+    return weights
+
+
+@score_gradient.wrong("停在了概率这一步", "-1/p 是损失对概率的梯度；还要穿过 softmax，才到分数。")
+def before_softmax(weights, target):
+    gradient = np.zeros(len(weights))
+    gradient[target] = -1 / weights[target]
+    return gradient
+
+
+@score_gradient.wrong("只动了正确的选项", "错误的选项分走了概率，它们的分数也要往下压：那里的梯度是 p。")
+def only_target(weights, target):
+    gradient = np.zeros(len(weights))
+    gradient[target] = weights[target] - 1
+    return gradient
+
+
+score_gradient.case("概率减答案", [0.5, 0.25, 0.25], 0, expected=[-0.5, 0.25, 0.25],
+                    why="正确的选项是 0.5 - 1 = -0.5，其余就是概率本身，加起来是 0。")
+
+
+descent = Exercise(
+    "13-3", "走一步",
+    task="""
+    `parameter` 是一组参数，`gradient` 是损失对它的梯度，`learning_rate` 是学习率。做一步梯度下降，返回新的参数
+    （不要改动传进来的）。
+    """,
+    hint="""
+    梯度指着损失上升的方向，要往反方向走一小步。
+    """,
+)
+
+
+@descent.stub
+def my_step(parameter, gradient, learning_rate):
+    """一步梯度下降以后的参数，形状不变。"""
+    ...  # 你的代码
+
+
+@descent.right
+def against_the_gradient(parameter, gradient, learning_rate):
+    return parameter - learning_rate * gradient
+
+
+@descent.right
+def number_by_number(parameter, gradient, learning_rate):
+    return [p - g * learning_rate for p, g in zip(parameter, gradient)]
+
+
+@descent.wrong("走反了方向", "加上梯度是往上爬，损失越来越大；下降要减。")
+def uphill(parameter, gradient, learning_rate):
+    return parameter + learning_rate * gradient
+
+
+@descent.wrong("没有乘学习率", "步子太大会跨过谷底，梯度要先乘学习率。")
+def full_step(parameter, gradient, learning_rate):
+    return parameter - gradient
+
+
+@descent.wrong("只返回了这一步，没有加到参数上", "新的参数是旧的参数走了一步以后的位置。")
+def only_the_step(parameter, gradient, learning_rate):
+    return -learning_rate * gradient
+
+
+@descent.wrong("学习率乘到了参数上", "学习率管的是步子，乘在梯度上。")
+def scaled_parameter(parameter, gradient, learning_rate):
+    return learning_rate * parameter - gradient
+
+
+descent.case("一步", [1.0, 2.0], [10.0, -20.0], 0.1, expected=[0.0, 4.0], why="1 - 0.1 × 10 = 0，2 + 0.1 × 20 = 4。")
