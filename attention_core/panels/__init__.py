@@ -41,10 +41,14 @@
 - 数都在 render 里用 ``attention_core`` 算出来；编造的数要在图上写明是编造的。
 - 画面的大小不随滑块变：行数、列数固定（句子由读者输入时例外）。
 - 结论里写出数，不说“见图”；每块积木的 ``label`` 是替代文字，缺省由积木自己得出。
-- 名字不从这里导出的（``blocks``、``view``）不需要 ipywidgets，也不载入 matplotlib。
+- ``blocks`` 和 ``View`` 不需要 ipywidgets；用到面板时才载入它。这里谁也不载入 matplotlib。
+- 不要滑块的图：把一个 `View` 放在单元格末尾就行。
 '''
 
 import importlib
+
+from . import blocks
+from .view import View
 
 # 面板 -> 它所在的模块。用到哪个才载入哪个，所以 import attention_core.panels 很轻。
 PANELS = {
@@ -52,7 +56,7 @@ PANELS = {
     "scaling": "section_05",
 }
 
-__all__ = sorted(PANELS)
+__all__ = ["View", "blocks", *sorted(PANELS)]
 
 
 def __getattr__(name):

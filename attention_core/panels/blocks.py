@@ -356,7 +356,7 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
     --------
     >>> svg = table([[1, 0], [0.5, 0.5]], ["那", "只"], mask=[[True, False], [True, True]])
     >>> svg.get("aria-label")
-    '2 行 2 列的表，关掉 1 格。「那」：份额最大的是「那」，1.00；「只」：份额最大的是「那」、「只」,0.50'
+    '2 行 2 列的表，关掉 1 格。「那」：份额最大的是「那」，1.00；「只」：份额最大的是「那」、「只」，0.50'
     """
     values = np.asarray(values, dtype=float)
     if values.ndim != 2:

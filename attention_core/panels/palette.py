@@ -7,7 +7,7 @@
 
 # 深色主题的底色是深的，格子越满越亮，到了这个份额就要换成黑字，对比度才不低于 4.5;
 # 浅色主题里黑字一直够用。两个数由 tests/test_panels.py 按两个主题的真实颜色验算。
-BLACK_TEXT_FROM = {"positive": 69, "negative": 53}
+BLACK_TEXT_FROM = {"positive": 76, "negative": 60}
 
 STYLE = """
 .ac-svg{font-family:var(--jp-content-font-family,system-ui,sans-serif);font-size:13px;\

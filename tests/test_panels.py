@@ -1,0 +1,585 @@
+"""Every panel and every building block, without a browser.
+
+A panel is found through `attention_core.panels.PANELS`, so a new one is tested as soon as it is
+listed there: each stop of each of its controls is set and what the panel shows is read back.
+"""
+
+import base64
+import inspect
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import ipywidgets
+import jupyterlab
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+
+from attention_core import book, panels
+from attention_core.panels import blocks, controls, palette
+from attention_core.panels import panel as panel_module
+from attention_core.panels.panel import Panel
+from attention_core.panels.view import View
+from attention_core.panels.words import MAX_TOKENS, split_sentence
+
+# What a reader might type: nothing, markup, quotes, emoji, right-to-left, control characters,
+# half a surrogate pair, very long.
+ODD_TEXTS = ["", "   ", "<script>alert(1)</script>", "\"'&<>", "猫😀 👩‍👩‍👧 مرحبا", "\x00\x0b\x1b",
+             "\ud800", "\ufffe", "长" * 10_000, "a b " * 5000, "]]>", "{x} %s \\"]
+
+
+@pytest.fixture(autouse=True)
+def no_panel_left_open():
+    yield
+    for panel in panel_module.open_panels():
+        panel.close()
+
+
+def texts(block):
+    """The words on a picture, in drawing order."""
+    return [element.text for element in block.iter("text")]
+
+
+def numbers(block):
+    return [float(text.replace("∞", "inf").replace("−", "-")) for text in texts(block)
+            if re.fullmatch(r"[-−]?(\d*\.?\d+|∞)", text)]
+
+
+def cells(block):
+    """(sign, percent) of each coloured cell, in drawing order."""
+    return [("negative" if "ac-negative" in cell.get("class") else "positive",
+             int(re.search(r"--w:(\d+)%", cell.get("style"))[1]))
+            for cell in block.iter("rect") if "ac-cell" in cell.get("class", "")]
+
+
+def stops(control):
+    """Every value that a reader can give a control (of long integer sliders: 25 of them)."""
+    if isinstance(control, ipywidgets.SelectionSlider | ipywidgets.Dropdown):
+        return [value for _, value in control._options_full]
+    if isinstance(control, ipywidgets.Checkbox):
+        return [True, False]
+    if isinstance(control, ipywidgets.IntSlider):
+        values = np.arange(control.min, control.max + 1, control.step)
+        return values[np.unique(np.linspace(0, len(values) - 1, 25).round().astype(int))].tolist()
+    if isinstance(control, ipywidgets.Text):
+        return ODD_TEXTS
+    raise AssertionError(f"teach this test the stops of {type(control).__name__}")
+
+
+def shown(panel):
+    """What the reader's page would show: (finding, picture)."""
+    return panel._finding.value, panel._picture.value
+
+
+# ---------------------------------------------------------------- every panel
+
+def test_every_section_lists_its_panels():
+    folder = Path(panels.__file__).parent
+    found = {}
+    for path in folder.glob("section_*.py"):
+        module = __import__(f"attention_core.panels.{path.stem}", fromlist=["__all__"])
+        found |= dict.fromkeys(module.__all__, path.stem)
+    assert found == panels.PANELS
+
+
+@pytest.mark.parametrize("name", sorted(panels.PANELS))
+def test_every_control_of_every_panel(name):
+    panel = getattr(panels, name)()
+    assert inspect.getdoc(getattr(panels, name))
+    start, sizes = panel.view, None
+    for control_name, control in panel.controls.items():
+        assert control.tooltip, f"{control_name} has no tooltip"
+        assert control.description, f"{control_name} has no name"
+        for value in stops(control):
+            view = panel.set(**{control_name: value})
+            where = f"{name}: {control_name} = {str(value)[:30]!r}"
+            assert panel.error is None, where
+            fresh = panel.render(**panel.settings)
+            assert shown(panel) == (fresh.finding_html(), fresh.html()), where
+            check_view(view, where)
+            if not isinstance(control, ipywidgets.Text):
+                # The page must not jump in a drag.
+                now = [(block.get("width"), block.get("height")) for block in view.blocks]
+                assert sizes in (None, now), where
+                sizes = now
+        panel.reset()
+        assert shown(panel) == (start.finding_html(), start.html())
+    panel.close()
+
+
+def check_view(view, where):
+    assert re.search(r"[\u4e00-\u9fff]", view.finding), where
+    assert len(view.finding) <= 160, where
+    assert "nan" not in view.html().lower(), where
+    assert view.blocks, where
+    for block in view.blocks:
+        assert block.get("role") == "img", where
+        # An alternative text that says something, not "picture".
+        assert len(block.get("aria-label")) >= 5, where
+        assert float(block.get("width")) <= blocks.WIDTH, where
+    for image in re.findall(r"base64,([^\"]+)", view.still()):
+        ElementTree.fromstring(base64.b64decode(image))
+
+
+@pytest.mark.parametrize("name", sorted(panels.PANELS))
+def test_moving_a_control_moves_the_picture(name):
+    """A control that changes nothing anywhere would be a broken wire."""
+    panel = getattr(panels, name)()
+    for control_name, control in panel.controls.items():
+        pictures = set()
+        for value in stops(control):
+            control.value = value  # as the page does it, through the observer
+            pictures.add(shown(panel))
+        panel.reset()
+        assert len(pictures) > 1, control_name
+    panel.close()
+
+
+def test_three_steps_shows_the_chapters_row():
+    # Expected values: exp(s) / sum(exp(s)) of the chapter's ten scores, by 50-digit arithmetic.
+    expected = [.0182, .0164, .8125, .0149, .0164, .0366, .0222, .0201, .0245, .0182]
+    panel = panels.three_steps()
+    sentence, bars, vectors = panel.view.blocks
+    assert_allclose(numbers(sentence), expected, atol=.00501)
+    column = numbers(bars)
+    assert column[:10] == [.4, .3, 4.2, .2, .3, 1.1, .6, .5, .7, .4]
+    assert_allclose(column[10:20], expected, atol=.00501)
+    # 猫's share .8125 times its 1.0 in 动物, plus .1 .3 .1 .3 of 那 只 过 累.
+    assert numbers(vectors)[-4] == pytest.approx(
+        .8125 + .1 * .0182 + .3 * .0164 + .1 * .0164 + .3 * .0245, abs=.00501)
+    assert "「猫」0.81" in panel.view.finding
+    # The printed table stands beside the computed one.
+    assert texts(bars)[-10:] == [
+        "0.02–0.04", "0.02–0.04", "0.55", "0.02–0.04", "0.02–0.04", "0.08", "0.06", "0.05",
+        "0.10", "0.05"]
+
+    # Hard choice: everything on 猫. Uniform over what may be seen: 1/10, masked 1/7.
+    assert sorted(numbers(panel.set(temperature=0.0).blocks[0])) == [0.0] * 9 + [1.0]
+    assert numbers(panel.set(temperature=math.inf).blocks[0]) == [0.1] * 10
+    assert sorted(numbers(panel.set(causal=True).blocks[0])) == [0.0] * 3 + [0.14] * 7
+    panel.close()
+
+
+# ---------------------------------------------------------------- the wiring
+
+def one_panel(render=None):
+    def plain(n):
+        return View([blocks.bars(["个数"], {"值": [n]})], f"个数是 {n}")
+    return Panel(render or plain, {"n": controls.integer("个数 n", 1, 1, 9)})
+
+
+def test_an_exception_in_render_is_shown_and_goes_away():
+    def render(n):
+        if n == 3:
+            raise ValueError("n 不能是 3 <b>")
+        return View([blocks.bars(["个数"], {"值": [n]})], f"个数是 {n}")
+    panel = one_panel(render)
+    panel.controls["n"].value = 2
+    panel.controls["n"].value = 3
+    finding, picture = shown(panel)
+    assert "出了错" in finding
+    assert "n 不能是 3 &lt;b&gt;" in finding
+    assert "ac-stale" in picture
+    assert "2.00" in picture  # the last good picture stays, faded
+    assert isinstance(panel.error, ValueError)
+    panel.controls["n"].value = 4
+    assert panel.error is None
+    assert "出了错" not in shown(panel)[0]
+    assert "ac-stale" not in shown(panel)[1]
+    panel.close()
+
+
+def test_render_must_return_a_view():
+    with pytest.raises(TypeError, match="View"):
+        one_panel(lambda n: "text")
+
+
+def test_unknown_setting_is_named():
+    panel = one_panel()
+    with pytest.raises(ValueError, match="没有叫 m 的控件"):
+        panel.set(m=1)
+    panel.close()
+
+
+def test_reset_button_goes_back_to_the_start():
+    panel = one_panel()
+    start = shown(panel)
+    panel.set(n=5)
+    assert shown(panel) != start
+    panel._button.click()
+    assert shown(panel) == start
+    assert panel.settings == {"n": 1}
+    panel.close()
+
+
+def test_several_settings_at_once_draw_once():
+    calls = []
+
+    def render(a, b):
+        calls.append((a, b))
+        return View([blocks.bars(["个数"], {"值": [a + b]})], f"和是 {a + b}")
+    panel = Panel(render, {"a": controls.integer("甲 a", 1, 1, 9),
+                           "b": controls.integer("乙 b", 1, 1, 9)})
+    panel.set(a=2, b=3)
+    assert calls == [(1, 1), (2, 3)]
+    panel.close()
+
+
+def test_two_panels_do_not_interfere():
+    left, right = one_panel(), one_panel()
+    before = shown(right)
+    left.set(n=7)
+    assert shown(right) == before
+    left.close()
+    right.controls["n"].value = 8
+    assert "个数是 8" in shown(right)[0]
+    right.close()
+
+
+def test_close_removes_observers_and_widgets():
+    before = len(ipywidgets.Widget._instances if hasattr(ipywidgets.Widget, "_instances")
+                 else ipywidgets.widgets.widget._instances)
+    panel = one_panel()
+    panel.close()
+    panel.controls["n"].value = 9
+    assert "个数是 1" in shown(panel)[0]
+    assert panel.closed
+    after = len(ipywidgets.Widget._instances if hasattr(ipywidgets.Widget, "_instances")
+                else ipywidgets.widgets.widget._instances)
+    # Each widget brings a layout and a style of its own, which ipywidgets closes when collected.
+    assert after - before <= 14
+
+
+class FakeShell:
+    """As much of a kernel as `_running_cell` looks at."""
+
+    def __init__(self):
+        self.kernel = self
+        self.message = {}
+
+    def get_parent(self, channel):
+        return self.message
+
+    def run(self, code, run, cell=None):
+        metadata = {} if cell is None else {"cellId": cell}
+        self.message = {"metadata": metadata, "content": {"code": code},
+                        "header": {"msg_id": run}}
+        return one_panel()
+
+
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_running_a_cell_again_closes_what_it_made_before(monkeypatch, has_ids):
+    shell = FakeShell()
+    monkeypatch.setattr(panel_module, "get_ipython", lambda: shell)
+    monkeypatch.setattr(panel_module, "_made_by", {})
+    ids = ("first", "second") if has_ids else (None, None)
+    first = shell.run("one()", "run 1", ids[0])
+    twin = shell.run("one()", "run 1", ids[0])  # two panels made by one run of one cell
+    other = shell.run("two()", "run 2", ids[1])
+    assert not first.closed
+    assert not twin.closed
+    again = shell.run("one()", "run 3", ids[0])
+    assert first.closed
+    assert twin.closed
+    assert not other.closed
+    assert not again.closed
+    assert panel_module.open_panels() == [again, other]
+
+
+def test_what_a_cell_puts_out(monkeypatch):
+    bundles = []
+    monkeypatch.setattr(panel_module, "display", lambda bundle, raw: bundles.append(bundle))
+    panel = one_panel()
+    panel.set(n=5)
+    panel._ipython_display_()
+    still, script, live = bundles
+    # The still picture shows the settings that a fresh run starts with, wherever the slider is.
+    assert still == {"text/html": panel.render(n=1).still(), "text/plain": "个数是 1"}
+    assert "aria-label" in script["application/javascript"]
+    assert script["text/plain"] == ""
+    assert "application/vnd.jupyter.widget-view+json" in live
+    assert live["text/plain"] == panel_module.HINT
+    panel.close()
+    bundles.clear()
+    panel._ipython_display_()
+    assert [list(bundle) for bundle in bundles] == [["text/html", "text/plain"]]
+
+
+def test_a_still_picture_survives_without_scripts_styles_or_inline_svg():
+    view = View([blocks.sentence(["猫"], [1.0]), [blocks.bars(["猫"], {"权重": [1.0]})]], "猫拿走 1.00")
+    figure = ElementTree.fromstring(view.still())
+    assert {element.tag for element in figure.iter()} == {"figure", "div", "img", "figcaption"}
+    assert figure.find("figcaption").text == "猫拿走 1.00"
+    first, second = figure.iter("img")
+    assert first.get("alt") == "份额最大的是「猫」，1.00"
+    assert second.get("alt") == "权重：「猫」1.00"
+    assert view._repr_mimebundle_() == {"text/html": view.still(), "text/plain": "猫拿走 1.00"}
+
+
+def test_import_is_light():
+    code = ("import sys, attention_core.panels as p; "
+            "print([m for m in ('ipywidgets', 'matplotlib') if m in sys.modules]); p.three_steps; "
+            "print([m for m in ('ipywidgets', 'matplotlib') if m in sys.modules])")
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split("\n")[:2] == ["[]", "['ipywidgets']"]
+    assert "three_steps" in dir(panels)
+    with pytest.raises(AttributeError):
+        panels.no_such_panel  # noqa: B018
+
+
+# ---------------------------------------------------------------- the blocks
+
+def test_sentence_says_who_asks_and_who_answers():
+    block = blocks.sentence(["那", "只", "猫"], [.25, .05, .7], query=1, mask=[True, False, True])
+    assert texts(block) == ["那", "0.25", "只", "0.05", "问▾", "猫", "0.70"]
+    # 只 is shut: no colour, hatched.
+    assert [percent for _, percent in cells(block)] == [25, 0, 70]
+    assert len(block.findall("path[@class='ac-shut']")) == 1
+    assert block.get("aria-label") == "「只」在提问：份额最大的是「猫」，0.70"
+
+
+def test_sentence_wraps_instead_of_overflowing():
+    block = blocks.sentence(["街道"] * 16, np.full(16, 1 / 16))
+    right = max(float(cell.get("x")) + float(cell.get("width")) for cell in block.iter("rect")
+                if "ac-cell" in cell.get("class"))
+    assert right <= blocks.WIDTH
+    assert len({cell.get("y") for cell in block.iter("rect")}) > 2
+    assert "16 个位置并列" in block.get("aria-label")
+
+
+def test_bars_lengths_are_the_numbers():
+    block = blocks.bars(["甲", "乙", "丙"], {"分数": [2.0, -1.0, -np.inf], "说明": ["a", "b", "c"]},
+                        mask=[True, True, False])
+    lengths = [(bar.get("class"), float(bar.get("width"))) for bar in block.iter("rect")
+               if "ac-bar" in bar.get("class")]
+    assert [name for name, _ in lengths] == ["ac-bar-positive", "ac-bar-negative"]
+    assert lengths[0][1] == pytest.approx(2 * lengths[1][1], abs=.11)
+    assert texts(block) == ["甲", "乙", "丙", "分数", "2.00", "-1.00", "−∞", "说明", "a", "b", "c"]
+
+
+def test_bars_keep_their_scale_when_told():
+    def length(value):
+        block = blocks.bars(["甲"], {"分数": [value]}, limits={"分数": 4.0})
+        return next(float(bar.get("width")) for bar in block.iter("rect")
+                    if "ac-bar" in bar.get("class"))
+    assert length(4.0) == pytest.approx(4 * length(1.0), abs=.2)
+
+
+def test_table_draws_every_cell_where_it_belongs():
+    values = np.array([[.2, .3, .5], [.07, .11, .82]])  # all different, so no transposition passes
+    block = blocks.table(values, ["问一", "问二"], ["甲", "乙", "丙"], query=1)
+    assert texts(block) == ["甲", "乙", "丙", "问一", "0.20", "0.30", "0.50", "问二", "0.07", "0.11",
+                            "0.82"]
+    assert cells(block) == [("positive", p) for p in (20, 30, 50, 7, 11, 82)]
+    assert block.get("aria-label") == "2 行 3 列的表。「问二」：份额最大的是「丙」，0.82"
+
+
+def test_table_hatches_what_is_shut_and_frames_the_diagonal():
+    mask = np.tril(np.ones((3, 3), dtype=bool))
+    block = blocks.table(np.full((3, 3), .5), mask=mask, diagonal=True)
+    assert len(numbers(block)) - 6 == 6  # six labels 1 2 3, and six open cells
+    assert [percent for _, percent in cells(block)] == [50, 0, 0, 50, 50, 0, 50, 50, 50]
+    assert "关掉 3 格" in block.get("aria-label")
+    assert block.find("path[@class='ac-line']").get("d").count("M") == 3
+    open_block = blocks.table(np.full((3, 3), .5))
+    assert open_block.find("path[@class='ac-shut']") is None
+
+
+def test_table_of_eleven_words_has_room_for_numbers_and_of_sixteen_has_hints():
+    eleven = blocks.table(np.full((11, 11), .81), book.TOKENS)
+    assert texts(eleven).count(".81") == 121
+    sixteen = blocks.table(np.full((16, 16), .81))
+    assert ".81" not in texts(sixteen)
+    hints = [hint.text for hint in sixteen.iter("title")]
+    assert hints[:2] == ["1 → 1: 0.81", "1 → 2: 0.81"]
+    assert len(hints) == 256
+
+
+def test_signed_table_and_vectors_show_the_sign_by_colour_and_by_text():
+    block = blocks.vectors([[2.0, -1.0], [0.0, -0.001]], ["查询", "键"], mark=0)
+    assert cells(block) == [("positive", 100), ("negative", 50), ("positive", 0), ("negative", 0)]
+    assert texts(block)[2:] == ["查询", "2.00", "-1.00", "键", "0.00", "0.00"]
+    assert block.get("data-block") == "vectors"
+    assert block.get("aria-label") == "「查询」：1 2.00，2 -1.00"
+    score = blocks.table([[3.0, -np.inf], [1.0, 2.0]], ["那", "只"], signed=True)
+    assert "最大的是「那」对「那」，3.00" in score.get("aria-label")
+
+
+def test_heads_are_one_table_each():
+    weights = np.arange(1, 9).reshape(2, 2, 2) / 10
+    first, second = blocks.heads(weights, ["那", "只"], mask=np.tril(np.ones((2, 2), bool)))
+    assert cells(first) == [("positive", p) for p in (10, 0, 30, 40)]
+    assert cells(second) == [("positive", p) for p in (50, 0, 70, 80)]
+    assert [texts(one)[0] for one in (first, second)] == ["第 1 个头", "第 2 个头"]
+
+
+@pytest.mark.parametrize(("log_x", "log_y"), [(False, False), (True, False), (True, True)])
+def test_the_point_lies_on_the_curve(log_x, log_y):
+    x = np.array([1.0, 10.0, 100.0])
+    block = blocks.curve(x, x ** 2, point=(10.0, 100.0), log_x=log_x, log_y=log_y)
+    path = block.find("path[@class='ac-curve ac-curve-0']").get("d")
+    vertices = [tuple(map(float, pair.split())) for pair in re.split("[ML]", path)[1:]]
+    circle = block.find("circle")
+    assert vertices[1] == (float(circle.get("cx")), float(circle.get("cy")))
+    if log_x and log_y:  # a straight line with equal steps
+        assert_allclose(np.diff(vertices, axis=0)[0], np.diff(vertices, axis=0)[1], atol=.11)
+    if not log_x:
+        assert (vertices[1][0] - vertices[0][0]) / (vertices[2][0] - vertices[0][0]) == (
+            pytest.approx(9 / 99, abs=.002))
+
+
+def test_curve_leaves_gaps_where_there_is_nothing_to_draw():
+    block = blocks.curve([1, 2, 3, 4], [1.0, np.nan, 0.0, 4.0], log_y=True)
+    path = block.find("path[@class='ac-curve ac-curve-0']").get("d")
+    assert path.count("M") == 2  # NaN and 0 have no place on a logarithmic axis
+    assert "L" not in path
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (1e-11, "10⁻¹¹"), (2.5e-6, "2.5×10⁻⁶"), (0.05, "0.05"), (1000.0, "1000"), (0.0, "0"),
+    (200000.0, "2×10⁵")])
+def test_numbers_on_an_axis(value, text):
+    assert blocks.short_number(value) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (-0.0, "0.00"), (-0.004, "0.00"), (np.inf, "∞"), (-np.inf, "−∞"), (np.float32(.125), "0.12")])
+def test_numbers_in_a_cell(value, text):
+    assert blocks.number(value) == text
+
+
+@pytest.mark.parametrize("call", [
+    lambda: blocks.sentence(["猫"], [.5, .5]),
+    lambda: blocks.sentence(["猫"], [.5], mask=[1]),
+    lambda: blocks.bars(["猫"], {"权重": [.5, .5]}),
+    lambda: blocks.table([.5]),
+    lambda: blocks.table([[.5]], ["猫", "它"]),
+    lambda: blocks.table([[.5]], mask=np.ones((2, 2), bool)),
+    lambda: blocks.heads([[.5]]),
+    lambda: blocks.vectors([.5]),
+    lambda: blocks.curve([1, 2], {"a": [1, 2], "b": [1, 2], "c": [1, 2], "d": [1, 2]}),
+    lambda: blocks.curve([1, 2], [1, 2, 3]),
+    lambda: blocks.text_table(["甲"], [["1", "2"]]),
+])
+def test_wrong_input_is_named_in_chinese(call):
+    with pytest.raises(ValueError, match=r"应当|最多|放不下"):
+        call()
+
+
+@pytest.mark.parametrize("block", [
+    blocks.sentence([], []), blocks.bars([], {"权重": []}), blocks.table(np.zeros((0, 0))),
+    blocks.vectors(np.zeros((0, 3))), blocks.curve([], []), blocks.text_table(["甲"], [])])
+def test_nothing_to_draw_is_still_a_picture(block):
+    assert float(block.get("height")) > 0
+
+
+# ---------------------------------------------------------------- what the reader types
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(st.characters(), max_size=40))
+def test_any_text_is_escaped(text):
+    view = View([
+        blocks.sentence([text, "猫"], [.5, .5], title=text),
+        blocks.table([[.5, .5], [.5, .5]], [text, "猫"], query=0),
+        blocks.bars([text], {"权重": [.5]}),
+        blocks.text_table([text], [[text]])], text)
+    for source in (view.html(), view.still(), view.finding_html()):
+        tree = ElementTree.fromstring(source.encode())
+        assert {element.tag.split("}")[-1] for element in tree.iter()} <= {
+            "div", "svg", "rect", "text", "path", "title", "figure", "img", "figcaption"}
+    picture = base64.b64decode(re.search(r"base64,([^\"]+)", view.still())[1])
+    assert ElementTree.fromstring(picture).tag.endswith("svg")
+
+
+def test_markup_is_shown_as_text():
+    block = blocks.sentence(["<b>&\"'"], [1.0])
+    assert texts(block)[0] == "<b>&\"'"
+    html = View([block], "<script>alert(1)</script>").finding_html()
+    assert html == "<div>&lt;script&gt;alert(1)&lt;/script&gt;</div>"
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS)
+def test_any_sentence_is_split(text):
+    tokens = split_sentence(text, fallback=("它",))
+    assert 1 <= len(tokens) <= MAX_TOKENS
+    assert all(tokens)
+    assert sum(map(len, tokens)) <= 200
+
+
+# ---------------------------------------------------------------- colours
+
+def theme_colours(name):
+    """The colours of JupyterLab's own theme, from its installed style sheet."""
+    folder = Path(jupyterlab.__file__).parents[4] / "share" / "jupyter" / "lab" / "themes"
+    css = (folder / "@jupyterlab" / f"theme-{name}-extension" / "index.css").read_text()
+    declared = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", css))
+
+    def resolve(value):
+        inner = re.fullmatch(r"var\((--[\w-]+)(?:,(.*))?\)", value)
+        if inner:
+            return resolve(declared.get(inner[1]) or inner[2])
+        digits = {"white": "ffffff", "black": "000000"}.get(value, value.lstrip("#"))
+        digits = "".join(2 * d for d in digits) if len(digits) == 3 else digits
+        return np.array([int(digits[i:i + 2], 16) for i in (0, 2, 4)], dtype=float)
+    return lambda variable: resolve(declared[variable])
+
+
+def contrast(one, other):
+    """WCAG 2.2 contrast ratio of two sRGB colours."""
+    def luminance(rgb):
+        c = rgb / 255
+        c = np.where(c <= .04045, c / 12.92, ((c + .055) / 1.055) ** 2.4)
+        return c @ [.2126, .7152, .0722]
+    light, dark = sorted([luminance(one), luminance(other)], reverse=True)
+    return (light + .05) / (dark + .05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("sign", ["positive", "negative"])
+def test_text_on_every_cell_is_readable(theme, sign):
+    colour = theme_colours(theme)
+    full = colour({"positive": "--jp-brand-color1", "negative": "--jp-warn-color1"}[sign])
+    ground = colour("--jp-layout-color1")
+    for percent in range(101):
+        cell = full * percent / 100 + ground * (100 - percent) / 100  # color-mix(in srgb, …)
+        css = blocks._paint(ElementTree.Element("svg"), 0, 0, 1, 1,
+                            percent / 100 * (1 if sign == "positive" else -1) or 0.0)
+        text = np.zeros(3) if css == "ac-black" else colour("--jp-ui-font-color0")
+        assert contrast(cell, text) >= 4.5, (theme, sign, percent)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_lines_and_bars_stand_out(theme):
+    colour = theme_colours(theme)
+    for variable in ("--jp-brand-color1", "--jp-ui-font-color0"):
+        assert contrast(colour(variable), colour("--jp-layout-color1")) >= 3
+
+
+def test_fallback_colours_are_the_light_theme():
+    colour = theme_colours("light")
+    pairs = set(re.findall(r"var\((--jp-[\w-]+-color\d),(#\w+)\)",
+                           palette.STYLE + palette.PAGE_STYLE))
+    assert {variable for variable, _ in pairs} >= {"--jp-brand-color1", "--jp-warn-color1"}
+    for variable, fallback in pairs - {("--jp-ui-font-color2", "#757575"),
+                                       ("--jp-content-font-color1", "#000")}:
+        digits = fallback.lstrip("#")
+        digits = "".join(2 * d for d in digits) if len(digits) == 3 else digits
+        assert [int(digits[i:i + 2], 16) for i in (0, 2, 4)] == colour(variable).tolist(), variable
+
+
+def test_blue_and_orange_differ_for_every_kind_of_colour_vision():
+    """The two colours of signed cells differ in lightness-free hue along the blue-yellow axis.
+
+    Red-green deficiencies (99 % of all) leave that axis; tritanopia keeps red-green.
+    """
+    for theme in ("light", "dark"):
+        colour = theme_colours(theme)
+        blue, orange = colour("--jp-brand-color1"), colour("--jp-warn-color1")
+        assert (blue[2] - blue[:2].mean()) - (orange[2] - orange[:2].mean()) > 150
+        assert orange[0] - blue[0] > 100
