@@ -114,8 +114,8 @@ class Exercise:
     def __init__(self, id, title, *, task, hint):
         self.id = id
         self.title = title
-        self.task = inspect.cleandoc(task)
-        self.hint = inspect.cleandoc(hint)
+        self.task = _unwrap(inspect.cleandoc(task))
+        self.hint = _unwrap(inspect.cleandoc(hint))
         self.cases = []
         self.rights = []
         self.wrongs = []
@@ -242,15 +242,18 @@ class Exercise:
         if wrong:
             name, why = wrong.name, wrong.why
         else:
-            name, why = _symptom(got, case.expected) or f"{case.mechanism}这一步不对", case.why
+            name, why = _symptom(got, case.expected) or f"结果不对（这个例子检查：{case.mechanism}）", case.why
         if got.shape != case.expected.shape:
-            name = f"形状是 {_shape(got)}，应该是 {_shape(case.expected)}。{name}"
+            name = f"形状是{_shape(got)}，应该是{_shape(case.expected)}。{name}"
         shown, wanted = _show_apart(got, case.expected)
         return self._not_yet(name, self._tried(case), f"你得到的：{shown}", f"应该得到：{wanted}",
                              f"原因：{why}", *noticed)
 
     def _recognise(self, function, case, outcome):
-        """找出与读者的结果 (数组，或异常的原话) 相同的错法；不止一种时，看哪一种在别的例子上也相同。"""
+        """找出与读者的结果（数组，或异常的原话）相同的错法；不止一种时，看哪一种在别的例子上也相同。
+
+        结果只是一个数时容易碰巧相同，所以要在每个例子上都相同才算。
+        """
         def run(function, case):
             try:
                 return self._run(function, case, [])
@@ -265,11 +268,14 @@ class Exercise:
             return isinstance(one, str) and isinstance(other, str) and one == other
 
         candidates = [wrong for wrong in self.wrongs if agree(run(wrong.function, case), outcome)]
-        if len(candidates) < 2:
-            return candidates[0] if candidates else None
+        if not candidates:
+            return None
         outcomes = [run(function, other) for other in self.cases]
-        return max(candidates, key=lambda wrong: sum(
-            agree(run(wrong.function, other), outcome) for other, outcome in zip(self.cases, outcomes, strict=True)))
+        agreeing = [sum(agree(run(wrong.function, other), outcome)
+                        for other, outcome in zip(self.cases, outcomes, strict=True)) for wrong in candidates]
+        if case.expected.ndim == 0 and max(agreeing) < len(self.cases):
+            return None
+        return candidates[agreeing.index(max(agreeing))]
 
     def _parameters(self):
         return inspect.signature(self._stub).parameters
@@ -456,6 +462,11 @@ def _describe(error, function):
 
 # 写给读者看 ---------------------------------------------------------------------------------------
 
+def _unwrap(text):
+    """接起汉字之间、标点之后的换行：Markdown 会把它显示成空格。"""
+    return re.sub(r"(?<=[\u2e80-\uffef“”])\n(?=[\u2e80-\uffef“”])|(?<=[，。：；、）？])\n(?=\S)", "", text)
+
+
 def _source(function):
     """函数的源代码，不带登记用的装饰器。"""
     return re.sub(r"\A(@.*\n)+", "", inspect.getsource(function)).rstrip()
@@ -467,7 +478,7 @@ def _shorten(message, limit=200):
 
 
 def _shape(array):
-    return str(array.shape) if array.ndim else "一个数"
+    return f" {array.shape}" if array.ndim else "一个数"
 
 
 def _show(value, digits=4):

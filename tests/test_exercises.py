@@ -1,0 +1,405 @@
+"""练习：每道题的正确写法都收，每种错法都叫得出名字；读者写出什么来都不会弄坏笔记本。"""
+
+import inspect
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+from markdown_it import MarkdownIt
+
+import attention_core as core
+from attention_core.exercises import check, show_progress
+from attention_core.exercises.frame import Exercise, find, in_section
+from attention_core.series import SERIES
+from refresh_notebooks import has_tag
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+EXERCISES = [exercise for notebook in SERIES for exercise in in_section(notebook.section)]
+
+every_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.id)
+every_right = pytest.mark.parametrize(
+    ("exercise", "function"),
+    [pytest.param(exercise, function, id=f"{exercise.id}-{function.__name__}")
+     for exercise in EXERCISES for function in exercise.rights])
+every_wrong = pytest.mark.parametrize(
+    ("exercise", "wrong"),
+    [pytest.param(exercise, wrong, id=f"{exercise.id}-{wrong.function.__name__}")
+     for exercise in EXERCISES for wrong in exercise.wrongs])
+
+
+def in_notebook(exercise, code):
+    """像笔记本那样运行一格代码，返回里面定义的函数。"""
+    namespace = {"np": np, "check": lambda id, function: None}
+    exec(compile(code, "<cell>", "exec"), namespace)
+    return namespace[exercise.function_name]
+
+
+# ---------------------------------------------------------------- 每一道题
+
+
+@every_right
+def test_right_solution_is_accepted(exercise, function):
+    verdict = exercise.judge(function)
+    assert verdict.text == f"{exercise.id} 通过：{exercise.title}。"
+    assert verdict.status == "passed"
+
+
+@every_wrong
+def test_wrong_solution_is_named_with_numbers_and_reason(exercise, wrong):
+    verdict = exercise.judge(wrong.function)
+    first, *lines = verdict.text.splitlines()
+    assert verdict.status == "wrong"
+    assert first.startswith(f"{exercise.id} 还不对：")
+    assert first.endswith(wrong.name)
+    assert f"  原因：{wrong.why}" in lines
+    shown = dict(line.strip().split("：", 1) for line in lines if "：" in line)
+    # 形状对不上的错法 (11-1 的 own_values) 得不出结果，numpy 的原话就是它的数字。
+    assert shown.get("你得到的") != shown.get("应该得到") or "ValueError: matmul" in verdict.text
+    assert next(iter(inspect.signature(exercise.rights[0]).parameters)) in shown["拿来试的"]
+
+
+@every_exercise
+def test_every_case_is_the_first_to_reject_some_wrong_solution(exercise):
+    def only(cases):
+        smaller = Exercise(exercise.id, exercise.title, task="", hint="")
+        smaller.stub(exercise._stub)
+        smaller.cases = cases
+        return smaller
+
+    for place, case in enumerate(exercise.cases):
+        before = only(exercise.cases[:place])
+        caught_here = [wrong.name for wrong in exercise.wrongs
+                       if before.judge(wrong.function).status == "passed"
+                       and only([case]).judge(wrong.function).status == "wrong"]
+        assert caught_here, f"{exercise.id}：没有一种错法要靠“{case.mechanism}”这个例子才抓得住"
+
+
+@every_exercise
+def test_solutions_differ_and_wrong_ones_have_names_of_their_own(exercise):
+    bodies = {re.sub(r"\A(@.*\n)*def \w+", "", inspect.getsource(function)) for function in exercise.rights}
+    assert len(bodies) >= 2
+    assert len({wrong.name for wrong in exercise.wrongs}) == len(exercise.wrongs) >= 3
+
+
+@every_exercise
+def test_untouched_stub_says_one_line_and_raises_nothing(exercise):
+    stub = in_notebook(exercise, exercise.stub_code())
+    verdict = exercise.judge(stub)
+    assert verdict.status == "unsolved"
+    assert verdict.text == f"{exercise.id} 还没写：{exercise.title}。补完 {exercise.function_name} 再运行这一格。"
+    assert len(exercise.stub_code().splitlines()) <= 6
+    assert exercise.stub_code().splitlines()[-1] == f'check("{exercise.id}", {exercise.function_name})'
+
+
+@every_exercise
+def test_folded_answer_is_code_that_passes(exercise):
+    fences = [token.content for token in MarkdownIt("commonmark").parse(exercise.markdown()) if token.type == "fence"]
+    assert len(fences) == 1
+    assert exercise.judge(in_notebook(exercise, fences[0])).status == "passed"
+    assert exercise.markdown().count("<details>") == exercise.markdown().count("</details>") == 2
+    assert exercise.hint in exercise.markdown()
+    assert exercise.task in exercise.markdown()
+
+
+@every_exercise
+def test_text_keeps_to_the_style(exercise):
+    texts = [exercise.title, exercise.task, exercise.hint,
+             *(text for wrong in exercise.wrongs for text in (wrong.name, wrong.why)),
+             *(text for case in exercise.cases for text in (case.mechanism, case.why))]
+    for text in texts:
+        text = re.sub(r"`[^`]*`", "", text)
+        assert "您" not in text
+        assert "！" not in text
+        assert not re.search(r"[\u4e00-\u9fff][,;:?!]", text), text
+        assert not re.search(r"[\u4e00-\u9fff]\n[\u4e00-\u9fff]", text), text
+
+
+@pytest.mark.parametrize("notebook", SERIES, ids=lambda notebook: notebook.stem)
+def test_a_section_has_two_to_four_exercises_numbered_in_order(notebook):
+    ids = [exercise.id for exercise in in_section(notebook.section)]
+    assert ids == [f"{notebook.section:02}-{n}" for n in range(1, len(ids) + 1)]
+    assert 2 <= len(ids) <= 4
+
+
+# 例子里应有的结果是手写的；这里用核心再对一遍：核心自己也要通过练习。
+CORE_SOLUTIONS = {
+    "02-1": lambda similarity, temperature: core.softmax(similarity, temperature=temperature),
+    "02-2": lambda weights, values: core.weighted_sum(weights[None], values)[0],
+    "02-3": lambda query, keys, values: core.soft_lookup(query, keys, values)[0],
+    "04-1": core.softmax,
+    "04-2": lambda scores, temperature: core.softmax(scores, temperature=temperature),
+    "04-3": lambda query, keys, values: core.soft_lookup(query, keys, values)[0],
+    "05-1": core.score,
+    "05-2": lambda x, w_q, w_k: core.score(x @ w_q, x @ w_k),
+    "06-1": core.softmax_jacobian,
+    "07-1": lambda x, w_q, w_k, w_v: core.scaled_dot_product_attention(x @ w_q, x @ w_k, x @ w_v)[0],
+    "09-1": core.split_heads,
+    "09-2": core.merge_heads,
+    "09-3": lambda d_model, n_heads: core.MultiHeadAttention(
+        d_model, n_heads, bias=False, rng=np.random.default_rng(0)).n_parameters,
+    "10-1": core.causal_mask,
+    "10-2": lambda scores, mask: core.softmax(scores, mask=mask),
+    "10-3": lambda length, n_words: np.tile(core.padding_mask([length], n_words)[0], (n_words, 1)),
+    "10-4": lambda scores, mask: core.softmax(scores, mask=mask),
+    "11-1": lambda target, source: core.scaled_dot_product_attention(target, source, source)[0],
+}
+
+
+@pytest.mark.parametrize("id", CORE_SOLUTIONS)
+def test_core_passes_its_own_exercises(id):
+    verdict = find(id).judge(CORE_SOLUTIONS[id])
+    assert verdict.status == "passed", verdict.text
+
+
+# ---------------------------------------------------------------- 笔记本里的练习
+
+PRESENT = [notebook for notebook in SERIES if (NOTEBOOKS / notebook.filename).exists()]
+
+
+@pytest.mark.parametrize("notebook", PRESENT, ids=lambda notebook: notebook.stem)
+def test_notebook_holds_each_exercise_of_its_section_once(notebook):
+    cells = nbformat.read(NOTEBOOKS / notebook.filename, as_version=4).cells
+    expected = in_section(notebook.section)
+    places = [n for n, cell in enumerate(cells) if has_tag(cell, "exercise")]
+    assert [cells[n].source for n in places] == [exercise.stub_code() for exercise in expected]
+    assert [cells[n - 1].source for n in places] == [exercise.markdown() for exercise in expected]
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    if any("np." in exercise.markdown() for exercise in expected):
+        assert "import numpy as np" in code, "参考答案要用 np"
+
+
+# ---------------------------------------------------------------- 读者写得出的各种东西
+
+
+@pytest.fixture
+def softmax():
+    return find("04-1")
+
+
+def right(scores):
+    return np.exp(scores - np.max(scores, -1, keepdims=True)) / np.exp(
+        scores - np.max(scores, -1, keepdims=True)).sum(-1, keepdims=True)
+
+
+def test_reader_may_return_lists_tuples_float32_and_views(softmax):
+    for convert in (np.ndarray.tolist, lambda x: tuple(map(np.asarray, x)), np.float32, np.asfortranarray):
+        assert softmax.judge(lambda scores, convert=convert: convert(right(scores))).status == "passed"
+
+
+def test_reader_may_annotate_rename_and_add_defaults(softmax):
+    def my_softmax(s: np.ndarray, *, verbose: bool = False) -> np.ndarray:
+        return right(s)
+
+    assert softmax.judge(my_softmax).status == "passed"
+
+
+@pytest.mark.parametrize("unsolved", ["...", "pass", "return None", "return ...", "raise NotImplementedError",
+                                      '"""说明"""', '"""说明"""\n    ...'])
+def test_every_way_of_not_having_begun(softmax, unsolved):
+    function = in_notebook(softmax, f"def my_softmax(scores):\n    {unsolved}")
+    assert softmax.judge(function).status == "unsolved"
+
+
+def test_forgotten_return_is_not_mistaken_for_an_untouched_stub(softmax):
+    def my_softmax(scores):
+        weights = right(scores)
+        weights.sum()
+
+    assert "是不是忘了写 return" in softmax.judge(my_softmax).text
+
+
+def test_two_mistakes_at_once_name_the_one_that_the_case_isolates(softmax):
+    def wrong_axis_and_no_maximum(scores):
+        return np.exp(scores) / np.exp(scores).sum(axis=0)
+
+    assert "归一沿错了轴" in softmax.judge(wrong_axis_and_no_maximum).text.splitlines()[0]
+
+
+def test_the_same_mistake_written_otherwise_gets_the_same_name(softmax):
+    def by_columns(scores):
+        if scores.ndim == 1:
+            return right(scores)
+        return np.stack([right(column) for column in scores.T], axis=1)
+
+    assert softmax.judge(by_columns).text.splitlines()[0] == "04-1 还不对：归一沿错了轴：每一列加起来是 1"
+
+
+def test_a_crash_that_a_wrong_solution_shares_is_named_too():
+    def my_cross_attention(target, source):
+        weights = right(target @ source.T / np.sqrt(target.shape[-1]))
+        return weights @ target
+
+    text = find("11-1").judge(my_cross_attention).text
+    assert text.splitlines()[0] == "11-1 还不对：取走的是 target 自己"
+    assert "return weights @ target" in text
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda scores: 2 * right(scores), "权重加起来不是 1"),
+        (lambda scores: right(scores)[..., None], "形状是 (2, 1)，应该是 (2,)"),
+        (lambda scores: right(scores)[::-1], "这个例子检查：一行"),
+        (lambda scores: scores * np.nan, "结果里有 nan"),
+        (lambda scores: np.full(scores.shape, np.inf), "结果里有无穷大"),
+        (lambda scores: {"weights": scores}, "返回的是 dict，应该返回数或者数组"),
+        (lambda scores: (w for w in scores), "返回的是 generator"),
+        (lambda scores: "0.25 0.75", "返回的是 str，应该返回数或者数组"),
+        (lambda scores: [[1.0], [1.0, 2.0]], "返回的 list 变不成数组"),
+        (lambda scores: [None, 1.0], "返回的是 list"),
+        (lambda scores: right, "返回的是 function"),
+        (lambda scores: scores @ np.ones(7), "ValueError"),
+        (lambda scores: missing(scores), "用到了没有定义的名字"),  # noqa: F821
+        (lambda scores: 1 / 0, "除以了 0"),
+        (lambda scores: sys.exit(3), "代码要退出 Python"),
+        (lambda: 1, "参数不对。这道题这样调用：my_softmax(scores)"),
+        (lambda scores, temperature: scores, "参数不对"),
+        (np.array([0.25, 0.75]), "第二个参数要给函数本身（my_softmax，后面不带括号和参数）"),
+        (None, "第二个参数要给函数本身"),
+    ],
+)
+def test_what_is_wrong_is_said_not_raised(softmax, function, words):
+    verdict = softmax.judge(function)
+    assert verdict.status == "wrong"
+    assert words in verdict.text
+    assert verdict.text.startswith("04-1 还不对：")
+    assert len(verdict.text.splitlines()) <= 8
+
+
+def test_exception_shows_type_message_and_the_readers_own_line(softmax, tmp_path):
+    cell = tmp_path / "cell.py"
+    cell.write_text("def my_softmax(scores):\n    first = scores[0]\n    return np.add(first, scores[99])\n")
+    namespace = {"np": np}
+    exec(compile(cell.read_text(), str(cell), "exec"), namespace)
+    lines = softmax.judge(namespace["my_softmax"]).text.splitlines()
+    assert lines[0].startswith("04-1 还不对：运行时出错（下标超出了范围）：IndexError: index 99 is out of bounds")
+    assert lines[1] == "  出在第 3 行：return np.add(first, scores[99])"
+
+
+def test_endless_recursion_is_explained(softmax):
+    def my_softmax(scores):
+        return my_softmax(scores)
+
+    text = softmax.judge(my_softmax).text
+    assert "函数不停地调用自己" in text
+    assert "return my_softmax(scores)" in text
+
+
+def test_exception_that_cannot_be_shown_is_survived(softmax):
+    class BrokenError(Exception):
+        def __str__(self):
+            raise RuntimeError("说不出来")
+
+    def my_softmax(scores):
+        raise BrokenError
+
+    assert "BrokenError" in softmax.judge(my_softmax).text
+
+
+def test_stop_button_still_stops(softmax):
+    def my_softmax(scores):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        softmax.judge(my_softmax)
+
+
+def test_changed_input_is_named_even_if_the_result_is_right(softmax):
+    def in_place(scores):
+        weights = right(scores)
+        scores[...] = weights
+        return scores
+
+    text = softmax.judge(in_place).text
+    assert "改动了输入 scores" in text
+    assert softmax.judge(right).status == "passed", "例子本身不能被读者改动"
+
+
+def test_changed_list_is_named():
+    def my_rewrites(words, first, second):
+        words.remove(first)
+        return 1
+
+    assert "改动了输入 words" in find("01-2").judge(my_rewrites).text
+
+
+def test_warning_is_passed_on_but_a_right_result_still_passes(softmax):
+    def my_softmax(scores):
+        np.log(np.zeros(1))
+        warnings.warn("自己的提醒", stacklevel=1)
+        return right(scores)
+
+    verdict = softmax.judge(my_softmax)
+    assert verdict.status == "passed"
+    assert verdict.text.splitlines() == [
+        "04-1 通过：把分数变成权重。", "  Python 提醒：divide by zero encountered in log", "  Python 提醒：自己的提醒"]
+
+
+def test_long_messages_are_cut_short(softmax):
+    def my_softmax(scores):
+        raise ValueError("很长" * 10_000)
+
+    assert len(softmax.judge(my_softmax).text) < 500
+    assert len(softmax.judge(lambda scores: np.zeros((300, 300))).text) < 500
+
+
+def test_tiny_differences_are_shown_with_more_digits(softmax):
+    text = softmax.judge(lambda scores: right(scores) + np.array([4e-5, -4e-5])).text
+    assert "[0.25004, 0.74996]" in text
+
+
+def test_scalar_is_not_named_after_a_coincidence():
+    # 一直返回 1：与“少乘了一次”在一个例子上碰巧相同，却不是那个错。
+    assert "少乘了一次" not in find("01-1").judge(lambda n_rewrites, overwrite: 1.0).text
+
+
+def test_constant_multiple_and_transposed_are_recognised_without_a_named_solution():
+    assert "应有的 3 倍" in find("03-1").judge(lambda x, w: 3 * x @ w).text
+    assert "行和列对调了" in find("03-1").judge(lambda x, w: (x @ w).T).text
+
+
+# ---------------------------------------------------------------- check 与 find
+
+
+def test_unknown_exercise_is_the_authors_mistake():
+    with pytest.raises(ValueError, match=r"id 应为一道题的编号（04-1、04-2、04-3、04-4），收到的是 '04-9'"):
+        check("04-9", right)
+    for id in ("99-1", "", None, "猫"):
+        with pytest.raises(ValueError, match="id 应为一道题的编号"):
+            find(id)
+
+
+def test_only_the_section_asked_for_is_loaded():
+    code = ("import sys; from attention_core.exercises import check; check('04-1', lambda scores: ...); "
+            "print(sorted(name[-10:] for name in sys.modules if '.section_' in name), 'matplotlib' in sys.modules)")
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    assert out.stdout.splitlines()[-1] == "['section_04'] False"
+
+
+def test_check_prints_the_verdict_and_counts_the_section(capsys, clean_progress):
+    check("04-1", lambda scores: ...)
+    assert capsys.readouterr().out == "04-1 还没写：把分数变成权重。补完 my_softmax 再运行这一格。\n"
+    assert not clean_progress.exists()
+    check("04-1", right)
+    assert capsys.readouterr().out == "04-1 通过：把分数变成权重。\n  这一节 4 道题，过了 1 道。\n"
+    check("04-4", lambda a, b: np.exp(a - b))
+    assert capsys.readouterr().out.endswith("  这一节 4 道题，过了 2 道。\n")
+
+
+def test_progress_table_shows_every_notebook(clean_progress):
+    table = show_progress()
+    assert repr(table).splitlines()[-1] == f"一共 {len(EXERCISES)} 道练习，过了 0 道。"
+    assert "04_three_steps             0/4  ○○○○" in repr(table)
+    check("04-2", find("04-2").rights[0])
+    table = show_progress()
+    assert "04_three_steps             1/4  ○●○○" in repr(table)
+    html = table._repr_html_()
+    for notebook in SERIES:
+        assert f'<a href="{notebook.filename}">' in html
+    assert "<td>1 / 4</td><td>04-1 把分数变成权重、04-3 把一行从头算到尾、04-4 两个权重差几倍</td>" in html
+    assert '<th scope="col">' in html
