@@ -430,6 +430,18 @@ def test_heat_holds_the_table_row_by_row():
     assert image.get_clim() == (-0.5, 0.5)
 
 
+def test_heat_shows_signs_by_colour_and_its_numbers_are_readable():
+    _, ax = new_figure(ALT)
+    image = heat(ax, [[-2, 0, 2]], rows=["行"], columns=["甲", "乙", "丙"])
+    negative, zero, positive = (colour[:3] for colour in image.to_rgba(np.array([-2, 0, 2])))
+    assert negative[0] > negative[2]
+    assert positive[2] > positive[0]
+    assert zero == pytest.approx(to_rgb(FACE), abs=0.01)
+    for cell, text in zip((negative, zero, positive), ax.texts, strict=True):
+        # WCAG 2.2, 1.4.3: at least 4.5 : 1 for text; here black is the darker one.
+        assert (luminance(cell) + 0.05) / (luminance(text.get_color()) + 0.05) >= 4.5
+
+
 def test_heat_of_many_cells_has_a_colour_bar_instead_of_numbers():
     figure, ax = new_figure(ALT)
     image = heat(ax, np.ones((20, 20)), rows=range(20), columns=range(20))

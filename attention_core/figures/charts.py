@@ -5,13 +5,18 @@
 """
 
 import numpy as np
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from .._arrays import check_count, fail, to_float
-from .style import HATCHES, INK, PALETTE, QUIET, styled
+from .style import FACE, HATCHES, PALETTE, QUIET, styled
 
 # Beyond this, numbers in the cells of a heat map can no longer be read.
 MAX_CELLS_WITH_NUMBERS = 150
+
+# As in the panels: positive blue, negative orange. Light enough for black numbers on every cell.
+POSITIVE = LinearSegmentedColormap.from_list("positive", [FACE, "#3A93C6"])
+SIGNED = LinearSegmentedColormap.from_list("signed", ["#E8833A", FACE, "#3A93C6"])
 
 
 def _vector(name, x):
@@ -201,7 +206,7 @@ def bars(ax, categories, series, *, decimals=2):
 def heat(ax, table, *, rows, columns, decimals=2):
     """方格图：颜色表示大小；格子不多时，数字写在格子里，否则旁边有一条色标。
 
-    有负数时用两头深、中间浅的颜色，0 在正中。
+    正数是蓝色，负数是橙色，越大越深。
 
     Parameters
     ----------
@@ -231,7 +236,7 @@ def heat(ax, table, *, rows, columns, decimals=2):
     decimals = check_count("decimals", decimals)
     limit = float(np.abs(table).max()) or 1.0
     signed = bool((table < 0).any())
-    image = ax.imshow(table, cmap="RdBu_r" if signed else "Blues", aspect="auto",
+    image = ax.imshow(table, cmap=SIGNED if signed else POSITIVE, aspect="auto",
                       vmin=-limit if signed else 0, vmax=limit)
     ax.set_xticks(range(table.shape[1]), columns)
     ax.set_yticks(range(table.shape[0]), rows)
@@ -240,9 +245,8 @@ def heat(ax, table, *, rows, columns, decimals=2):
         ax.figure.colorbar(image, ax=ax)
         return image
     for (row, column), value in np.ndenumerate(table):
-        dark = abs(value) > 0.6 * limit
         ax.text(column, row, _number(value, decimals), ha="center", va="center", fontsize=9,
-                color="white" if dark else INK)
+                color="black")
     return image
 
 
