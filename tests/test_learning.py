@@ -1,0 +1,283 @@
+"""The tiny model: its data, its gradients, its training, and the experiments that must fail."""
+
+import numpy as np
+import pytest
+
+from attention_core.learning import (
+    ANIMALS,
+    FIRST_NOUN,
+    IT,
+    NOUNS,
+    ONE_HOP,
+    PATTERNS,
+    SECOND_NOUN,
+    STATE,
+    TWO_HOPS,
+    VOCABULARY,
+    Adam,
+    GradientDescent,
+    PronounModel,
+    Settings,
+    accuracy,
+    ask,
+    cross_entropy,
+    encode,
+    make_sentence,
+    make_sentences,
+    train,
+)
+
+TIRED, WIDE = make_sentence("猫", "马路", "累"), make_sentence("猫", "马路", "宽")
+VARIANTS = [
+    ONE_HOP,
+    TWO_HOPS,
+    Settings(hops=2, asker=IT, causal=True, d_model=5, d_k=3, scaled=False),
+    Settings(hops=2, asker=IT, causal=False, everyone_asks=True, d_model=4, d_k=7),
+    Settings(hops=3, asker=STATE, causal=True, everyone_asks=True, d_model=3, d_k=2),
+]
+
+
+def read(tokens):
+    return tuple(VOCABULARY[token] for token in tokens)
+
+
+def sentences(seed=0):
+    return make_sentences(np.random.default_rng(seed))
+
+
+def model_of(settings, seed=0):
+    return PronounModel(settings, np.random.default_rng(seed))
+
+
+# Data
+
+def test_every_sentence_of_both_patterns_appears_once():
+    training, held = sentences()
+    rows = {read(row) for part in (training, held) for row in part.tokens}
+    # 10 x 10 pairs with 5 + 5 state words, and 10 x 9 pairs with 4 + 4
+    assert len(rows) == len(training) + len(held) == 100 * 10 + 90 * 8
+    assert TIRED in rows
+    assert make_sentence("猫", "狗", "快", "追上") in rows
+    assert make_sentence("猫", "猫", "快", "追上") not in rows
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_held_out_pairs_are_never_trained_on(seed):
+    training, held = sentences(seed)
+    pairs = [{tuple(row[[FIRST_NOUN, SECOND_NOUN]]) for row in part.tokens} for part in (training, held)]
+    # 30 % of 100 and of 90 pairs; the pairs of the two patterns do not overlap
+    assert [len(part) for part in pairs] == [70 + 63, 30 + 27]
+    assert not pairs[0] & pairs[1]
+    assert (NOUNS.index("猫"), NOUNS.index("马路")) in pairs[1]
+
+
+@pytest.mark.parametrize(("words", "noun"), [
+    (TIRED, "猫"),
+    (WIDE, "马路"),
+    (make_sentence("狗", "广场", "吵"), "广场"),
+    (make_sentence("狗", "猫", "笨", "追上"), "狗"),
+    (make_sentence("狗", "猫", "敏捷", "追上"), "猫"),
+])
+def test_label_is_the_noun_that_the_state_word_describes(words, noun):
+    for part in sentences():
+        for row, label, answer in zip(part.tokens, part.labels, part.answers):
+            if read(row) == words:
+                assert (NOUNS[label], words[answer]) == (noun, noun)
+                return
+    pytest.fail(f"no sentence {words}")
+
+
+def test_different_seeds_hold_out_different_pairs():
+    assert not np.array_equal(sentences(0)[1].tokens, sentences(1)[1].tokens)
+
+
+@pytest.mark.parametrize(("call", "named"), [
+    (lambda: make_sentence("猫", "马路", "累", "吃"), "pattern"),
+    (lambda: make_sentences(np.random.default_rng(0), held_out=1.0), "held_out"),
+    (lambda: make_sentences(np.random.default_rng(0), patterns=("吃",)), "patterns"),
+    (lambda: encode([("那", "只", "老虎")]), "老虎"),
+    (lambda: encode([TIRED[:-1]]), "10 个词"),
+    (lambda: Settings(hops=0), "hops"),
+    (lambda: Settings(asker=11), "asker"),
+    (lambda: Settings(choice="random"), "choice"),
+    (lambda: train(ONE_HOP, n_steps=0), "n_steps"),
+    (lambda: train(ONE_HOP, n_steps=1).at_step(2), "step"),
+])
+def test_wrong_arguments_are_named(call, named):
+    with pytest.raises(ValueError, match=named):
+        call()
+
+
+# Gradients
+
+@pytest.mark.parametrize("settings", VARIANTS)
+def test_gradient_is_the_slope_of_the_loss(settings):
+    training, _ = sentences()
+    tokens, labels = training.tokens[::97], training.labels[::97]
+    model = model_of(settings)
+    _, gradient = model.loss_and_gradient(tokens, labels)
+    slope, nudge = np.empty_like(gradient), 1e-6
+    for place in range(model.n_parameters):
+        model.vector[place] += nudge
+        above, _ = model.loss_and_gradient(tokens, labels)
+        model.vector[place] -= 2 * nudge
+        below, _ = model.loss_and_gradient(tokens, labels)
+        model.vector[place] += nudge
+        slope[place] = (above - below) / (2 * nudge)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-5, atol=1e-8)
+    assert np.abs(gradient).max() > 1e-3
+
+
+def test_scores_gradient_is_each_sentence_by_itself():
+    training, _ = sentences()
+    tokens, labels = training.tokens[:4], training.labels[:4]
+    model = model_of(ONE_HOP)
+    alone = [model.scores_gradient(tokens[[row]], labels[[row]])[0] for row in range(4)]
+    together = model.scores_gradient(tokens, labels)
+    np.testing.assert_allclose(together, alone, atol=1e-12)
+    # softmax does not feel a constant added to a row, so each row's slopes cancel
+    np.testing.assert_allclose(together.sum(axis=1), 0, atol=1e-12)
+    assert np.all(together[:, STATE + 1] == 0)   # the word after the asker is masked
+
+
+def test_cross_entropy_against_its_closed_form():
+    logits, labels = np.log([[1.0, 2.0, 5.0], [4.0, 3.0, 1.0]]), np.array([2, 1])
+    loss, d_logits = cross_entropy(logits, labels)
+    np.testing.assert_allclose(loss, -(np.log(5 / 8) + np.log(3 / 8)) / 2)
+    np.testing.assert_allclose(d_logits, [[1 / 16, 2 / 16, -3 / 16], [4 / 16, -5 / 16, 1 / 16]])
+    assert cross_entropy(np.array([[1000.0, 0.0]]), np.array([1]))[0] == 1000
+
+
+def test_adam_walks_as_pytorch_does():
+    vector, optimizer = np.array([1.0, -2.0, 0.5]), Adam(0.1)
+    # torch.optim.Adam(lr=0.1), float64, PyTorch 2.13, the same three gradients
+    walked = [
+        [0.900000002, -1.9000000003, 0.5],
+        [0.8654394181, -1.8599781433, 0.4255863182],
+        [0.8275002408, -1.8310776329, 0.3649444911],
+    ]
+    for gradient, expected in zip([[0.5, -3.0, 0.0], [-0.2, 1.0, 2.0], [0.1, 0.1, 0.1]], walked):
+        optimizer.step(vector, np.array(gradient))
+        np.testing.assert_allclose(vector, expected, atol=1e-9)
+
+
+def test_gradient_descent_walks_straight_down():
+    vector = np.array([1.0, -2.0])
+    GradientDescent(0.5).step(vector, np.array([4.0, -6.0]))
+    np.testing.assert_array_equal(vector, [-1.0, 1.0])
+
+
+# The model
+
+@pytest.mark.parametrize(("settings", "expected"), [
+    # words 47 d + places 11 d + three matrices a hop + readout 20 d + 20
+    (ONE_HOP, 47 * 16 + 11 * 16 + 3 * 16 * 16 + 20 * 16 + 20),
+    (TWO_HOPS, 47 * 16 + 11 * 16 + 6 * 16 * 16 + 20 * 16 + 20),
+    (Settings(d_model=4, d_k=5), 47 * 4 + 11 * 4 + 2 * 4 * 5 + 4 * 4 + 20 * 4 + 20),
+])
+def test_parameter_count(settings, expected):
+    model = model_of(settings)
+    assert model.n_parameters == expected == sum(part.size for part in model.parameters.values())
+
+
+def test_parameters_are_views_of_one_vector():
+    model = model_of(TWO_HOPS)
+    model.vector[...] = 7
+    assert all(np.all(part == 7) for part in model.parameters.values())
+
+
+@pytest.mark.parametrize("settings", VARIANTS)
+def test_weights_are_rows_that_add_up_to_one_and_keep_the_mask(settings):
+    _, rows = model_of(settings)(encode([TIRED, WIDE]))
+    assert len(rows) == settings.hops
+    for row in rows:
+        assert row.shape == (2, 11)
+        np.testing.assert_allclose(row.sum(axis=1), 1)
+        assert np.all((row[:, settings.asker + 1:] == 0) == settings.causal)
+
+
+@pytest.mark.parametrize("d_k", [4, 64, 512])
+def test_unit_scores_start_with_variance_d_k(d_k):
+    model = model_of(Settings(d_k=d_k, unit_scores=True, d_model=64))
+    words = model.parameters["words"][encode([TIRED])[0]] + model.parameters["places"]
+    query = words @ model.parameters["W_Q1"]
+    assert 0.8 < query.var() < 1.25
+
+
+def test_one_hop_learns_to_answer_unseen_pairs():
+    result = train(ONE_HOP)
+    assert accuracy(result.model, result.held) == 1
+    noun, weights = ask(result.model, TIRED)
+    assert noun == "猫"
+    assert weights[0, FIRST_NOUN] > 0.95
+    noun, weights = ask(result.model, WIDE)
+    assert noun == "马路"
+    assert weights[0, SECOND_NOUN] > 0.8
+    # before training: a guess among twenty, or not much better
+    assert accuracy(result.at_step(0), result.held) < 0.3
+    assert result.losses[:10].mean() > 2 > 0.1 > result.losses[-10:].mean()
+
+
+def test_two_hops_at_it_find_the_state_word_then_the_noun():
+    result = train(TWO_HOPS)
+    assert result.accuracy > 0.99
+    for words, noun in ((TIRED, "猫"), (WIDE, "马路")):
+        assert ask(result.model, words)[0] == noun
+
+
+def test_one_hop_at_it_cannot_depend_on_the_state_word():
+    result = train(Settings(asker=IT, causal=False), n_steps=100)
+    rows = [ask(result.model, words)[1][0] for words in (TIRED, WIDE)]
+    ratios = [row[FIRST_NOUN] / row[SECOND_NOUN] for row in rows]
+    np.testing.assert_allclose(*ratios)
+    assert not np.allclose(*rows)   # the weight on the state word itself may differ
+    assert result.accuracy < 0.8
+
+
+def test_causal_it_gives_the_very_same_row_for_both_words():
+    result = train(Settings(hops=2, asker=IT, causal=True), n_steps=100)
+    (tired_noun, tired), (wide_noun, wide) = (ask(result.model, words) for words in (TIRED, WIDE))
+    np.testing.assert_array_equal(tired, wide)
+    assert tired_noun == wide_noun
+    assert result.accuracy < 0.6
+
+
+def test_hard_choice_moves_neither_query_nor_key():
+    result = train(Settings(choice="hard"), n_steps=30)
+    training, _ = sentences()
+    _, gradient = result.model.loss_and_gradient(training.tokens, training.labels)
+    by_name = result.model.gradient_by_name(gradient)
+    before, after = result.at_step(0).parameters, result.model.parameters
+    for name in ("W_Q1", "W_K1"):
+        assert np.all(by_name[name] == 0)
+        np.testing.assert_array_equal(before[name], after[name])
+    assert np.abs(by_name["W_V1"]).max() > 0
+
+
+def test_straight_through_chooses_one_and_still_learns():
+    settings = Settings(choice="straight_through")
+    model = model_of(settings)
+    training, _ = sentences()
+    _, rows = model(training.tokens[:50])
+    assert set(np.unique(rows[0])) == {0.0, 1.0}
+    _, gradient = model.loss_and_gradient(training.tokens, training.labels)
+    assert np.abs(model.gradient_by_name(gradient)["W_Q1"]).max() > 0
+    soft, straight, hard = (train(Settings(choice=choice)).accuracy for choice in ("soft", "straight_through", "hard"))
+    assert soft >= straight > hard + 0.2
+
+
+def test_training_can_be_repeated_and_watched():
+    seen = []
+    first = train(ONE_HOP, n_steps=5, seed=3, progress=lambda step, loss: seen.append((step, loss)))
+    second = train(ONE_HOP, n_steps=5, seed=3)
+    np.testing.assert_array_equal(first.snapshots, second.snapshots)
+    assert [step for step, _ in seen] == [1, 2, 3, 4, 5]
+    assert [loss for _, loss in seen] == list(first.losses)
+    np.testing.assert_array_equal(first.at_step(5).vector, first.model.vector)
+    assert not np.array_equal(first.snapshots, train(ONE_HOP, n_steps=5, seed=4).snapshots)
+
+
+def test_one_pattern_alone_can_be_asked_for():
+    training, held = make_sentences(np.random.default_rng(0), patterns=("过",))
+    assert len(training) + len(held) == 100 * 10
+    assert PATTERNS["过"][1] != ANIMALS
