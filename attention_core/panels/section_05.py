@@ -24,7 +24,7 @@ FULL_SCORE = 16.0
 @cache
 def _vectors(batch):
     """编造的（随机的）查询和十个键；d_k 小的时候只用前 d_k 个数，拖动时才接得上。"""
-    drawn = np.random.default_rng(batch).standard_normal((1 + len(KEYS), LARGEST))
+    drawn = np.random.default_rng(102 + batch).standard_normal((1 + len(KEYS), LARGEST))
     return drawn[:1], drawn[1:]   # (1, d_k), (S, d_k)
 
 
@@ -54,10 +54,9 @@ def render(d_k, temperature, batch):
     plain_gradients, scaled_gradients = _typical_gradients(temperature)
     here = SIZES.index(d_k)
     finding = (
-        f"d_k = {d_k}：不缩放时最大的权重 {blocks.number(plain_weights.max())}，"
-        f"除以 {blocks.short_number(root)} 以后 {blocks.number(scaled_weights.max())}。"
-        f"{TRIALS} 次试验里，典型的梯度不缩放 {blocks.short_number(plain_gradients[here])}，"
-        f"缩放 {blocks.short_number(scaled_gradients[here])}。")
+        f"d_k = {d_k}：最大的权重，不缩放 {blocks.number(plain_weights.max())}，"
+        f"缩放 {blocks.number(scaled_weights.max())}；典型的梯度，"
+        f"不缩放 {blocks.short_number(plain_gradients[here])}，缩放 {blocks.short_number(scaled_gradients[here])}。")
     limits = {"分数": FULL_SCORE, "权重": 1.0}
     return View((
         blocks.bars(KEYS, {"分数": plain, "权重": plain_weights}, limits=limits,
@@ -67,7 +66,7 @@ def render(d_k, temperature, batch):
         blocks.curve(SIZES, {"不缩放": plain_gradients, "缩放": scaled_gradients},
                      point=(d_k, plain_gradients[here]), x_label="维数 d_k", y_label="雅可比矩阵的大小（中位数）",
                      log_x=True, log_y=True, x_limits=(1, LARGEST), y_limits=(1e-8, 10),
-                     title="还剩多少梯度"),
+                     title="还剩多少梯度" if plain_gradients.any() else "梯度恰好是 0，对数轴上画不出来", height=294),
     ), finding)
 
 
