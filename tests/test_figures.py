@@ -245,7 +245,7 @@ label_axes(ax, xlabel="横", ylabel="纵")
 figure.png()
 print("matplotlib" in sys.modules, "matplotlib.pyplot" in sys.modules)
 """
-    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True,
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                          encoding="utf-8", check=False)
     assert (run.stdout, run.stderr) == ("True False\n", "")
 
