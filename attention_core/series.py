@@ -1,18 +1,18 @@
-"""十三本笔记本的唯一清单:地图、导航、README 和进度都从这里取。
+"""十三本笔记本的唯一清单：地图、导航、README 和进度都从这里取。
 
-只用标准库,谁都可以引用它而不带进别的依赖。
+只用标准库，谁都可以引用它而不带进别的依赖。
 """
 
 from dataclasses import dataclass
 
-# 仓库发布以后,只改这一行,所有 Binder 链接就跟着变。
+# 仓库发布以后，只改这一行，所有 Binder 链接就跟着变。
 REPOSITORY = "OWNER/REPOSITORY"
 BRANCH = "main"
 
 
 @dataclass(frozen=True)
 class Notebook:
-    """一本笔记本:文件名、章节号、标题、读完带走什么、大约几分钟。"""
+    """一本笔记本：文件名、章节号、标题、读完带走什么、大约几分钟。"""
 
     stem: str
     section: int
@@ -116,12 +116,12 @@ def neighbours(notebook, series=SERIES):
     notebook : Notebook
         清单里的一本。
     series : sequence of Notebook, optional
-        在哪份清单里找,缺省是全部。
+        在哪份清单里找，缺省是全部。
 
     Returns
     -------
     previous, following : Notebook or None
-        头一本没有前一本,末一本没有后一本。
+        头一本没有前一本，末一本没有后一本。
 
     Examples
     --------

@@ -1,23 +1,23 @@
-"""重新执行并整理全部笔记本:唯一允许写 ``notebooks/*.ipynb`` 的命令。
+"""重新执行并整理全部笔记本：唯一允许写 ``notebooks/*.ipynb`` 的命令。
 
 用法::
 
     python tests/refresh_notebooks.py              # 全部
     python tests/refresh_notebooks.py 04 05        # 只要文件名以此开头的
-    python tests/refresh_notebooks.py --no-run     # 不执行,只更新导航、地图和格式
-    python tests/refresh_notebooks.py --check      # 什么也不写;有出入就报告,并以 1 退出
+    python tests/refresh_notebooks.py --no-run     # 不执行，只更新导航、地图和格式
+    python tests/refresh_notebooks.py --check      # 什么也不写；有出入就报告，并以 1 退出
 
-整理之后,同样的内容永远是同样的字节:
+整理之后，同样的内容永远是同样的字节：
 
-- 每次都用全新的内核从头执行;报错或往 stderr 写字的格子会被点名拒绝。
-- 元数据只留下朴素的 ``python3`` 内核和标签 (tags),不留时间和版本号。
-- 带 ``navigation`` 标签的两个格子(标题之后、全文末尾)和带 ``map`` 标签的格子由
-  ``attention_core/series.py`` 生成,手改无效。README 里的地图也是这样生成的。
+- 每次都用全新的内核从头执行；报错或往 stderr 写字的格子会被点名拒绝。
+- 元数据只留下朴素的 ``python3`` 内核和标签 (tags)，不留时间和版本号。
+- 带 ``navigation`` 标签的两个格子（标题之后、全文末尾）和带 ``map`` 标签的格子由
+  ``attention_core/series.py`` 生成，手改无效。README 里的地图也是这样生成的。
 - 带 ``exercise`` 标签的格子只要写一行 ``check("04-1")``：空着的函数，和它前面那格题目、提示、参考答案，
   都由 ``attention_core/exercises`` 生成，所以题目与检查永远是同一份。
-- 活动控件的视图记录会被剥掉:没有内核时它只会显示“找不到模型”,还会让 GitHub 拒绝渲染。
-- 格子的 id:像随机数的换成由内容算出的,其余原样保留,所以改一个格子只动一处。
-- 重画的图若肉眼分辨不出差别,就保留旧的字节:换一版 matplotlib 不该改动每一张图。
+- 活动控件的视图记录会被剥掉：没有内核时它只会显示“找不到模型”，还会让 GitHub 拒绝渲染。
+- 格子的 id：像随机数的换成由内容算出的，其余原样保留，所以改一个格子只动一处。
+- 重画的图若肉眼分辨不出差别，就保留旧的字节：换一版 matplotlib 不该改动每一张图。
 """
 
 import argparse
@@ -58,7 +58,7 @@ LANGUAGE_INFO = {
     "pygments_lexer": "ipython3",
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-# 两张图的均方根差 (0 到 255) 不超过它,就当作同一张图。
+# 两张图的均方根差 (0 到 255) 不超过它，就当作同一张图。
 PICTURE_TOLERANCE = 3.0
 # 最慢的格子也该在这么多秒里算完。
 CELL_TIMEOUT = 120
@@ -68,7 +68,7 @@ README_MAP = re.compile(r"(<!-- map[^>]*-->\n).*?(<!-- /map -->)", re.DOTALL)
 
 
 class RefreshError(Exception):
-    """一本笔记本没法整理;消息说明是哪一本、哪一格、为什么。"""
+    """一本笔记本没法整理；消息说明是哪一本、哪一格、为什么。"""
 
 
 # ---------------------------------------------------------------- 由清单生成的文字
@@ -80,7 +80,7 @@ def present_series(folder):
 
 
 def navigation_text(notebook, present):
-    """一本笔记本顶上和底下那一行:前一本、地图、后一本。"""
+    """一本笔记本顶上和底下那一行：前一本、地图、后一本。"""
     previous, following = neighbours(notebook, present)
     links = [f"第 {notebook.section} 节 · 约 {notebook.minutes} 分钟"]
     if previous:
@@ -93,7 +93,7 @@ def navigation_text(notebook, present):
 
 
 def map_text(present, prefix=""):
-    """章节到笔记本的对照表;还没有的笔记本不给链接。"""
+    """章节到笔记本的对照表；还没有的笔记本不给链接。"""
     rows = ["| 节 | 笔记本 | 读完带走 | 分钟 |", "|---|---|---|---|"]
     for notebook in SERIES:
         name = notebook.title
@@ -108,7 +108,7 @@ def readme_text(text, present):
     table = map_text(present, prefix="notebooks/")
     text, found = README_MAP.subn(lambda match: f"{match[1]}{table}\n{match[2]}", text)
     if found != 1:
-        raise RefreshError(f"README.md:应当恰好有一对 <!-- map --> 标记,找到 {found} 对。")
+        raise RefreshError(f"README.md：应当恰好有一对 <!-- map --> 标记，找到 {found} 对。")
     return text
 
 
@@ -136,7 +136,7 @@ def with_exercises(cells):
 
 
 def place_generated_cells(nb, notebook, present):
-    """放好导航格子和练习(旧的先拿掉),重写地图格子。"""
+    """放好导航格子和练习（旧的先拿掉），重写地图格子。"""
     text = navigation_text(notebook, present)
     cells = [cell for cell in with_exercises(nb.cells) if not has_tag(cell, "navigation")]
     top, bottom = (
@@ -153,12 +153,12 @@ def place_generated_cells(nb, notebook, present):
 
 
 def execute(nb, name, folder):
-    """在 ``folder`` 里用全新的内核执行,输出写进 ``nb``。
+    """在 ``folder`` 里用全新的内核执行，输出写进 ``nb``。
 
     Raises
     ------
     RefreshError
-        有格子报错、超时、弄死了内核,或者往 stderr 写了字。
+        有格子报错、超时、弄死了内核，或者往 stderr 写了字。
     """
     current = []
     manager = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
@@ -172,7 +172,7 @@ def execute(nb, name, folder):
         on_cell_start=lambda cell, cell_index: current.append(cell_index),
     )
     try:
-        # 内核自己写到终端的启动提示与笔记本无关;格子里的 stderr 走另一条路,下面会查。
+        # 内核自己写到终端的启动提示与笔记本无关；格子里的 stderr 走另一条路，下面会查。
         # 进度放在一个空文件夹里：存下来的是还没动手的样子，也不碰维护者自己的进度。
         with tempfile.TemporaryDirectory() as empty:
             environment = {**os.environ, "ATTENTION_PROGRESS": str(Path(empty) / "progress.json")}
@@ -183,20 +183,20 @@ def execute(nb, name, folder):
     for index, cell in enumerate(nb.cells):
         for output in cell.get("outputs", []):
             if output.get("name") == "stderr":
-                raise RefreshError(describe(nb, name, index, f"往 stderr 写了字:\n{output.text}"))
+                raise RefreshError(describe(nb, name, index, f"往 stderr 写了字：\n{output.text}"))
 
 
 def describe(nb, name, index, message):
     """把一格的失败写成读得懂的话。"""
     plain = re.sub(r"\x1b\[[0-9;]*m", "", message).strip()
-    return f"{name},第 {index + 1} 格:\n{nb.cells[index].source}\n----\n{plain}"
+    return f"{name}，第 {index + 1} 格：\n{nb.cells[index].source}\n----\n{plain}"
 
 
 # ---------------------------------------------------------------- 整理
 
 
 def stable_ids(cells):
-    """留住像人起的 id,像随机数的、缺的、重复的换成由内容算出的。"""
+    """留住像人起的 id，像随机数的、缺的、重复的换成由内容算出的。"""
     taken = set()
     for cell in cells:
         wanted = cell.get("id", "")
@@ -212,7 +212,7 @@ def stable_ids(cells):
 
 
 def clean_output(output):
-    """剥掉控件视图,元数据只留给仍在的图用(宽、高、替代文字)。"""
+    """剥掉控件视图，元数据只留给仍在的图用（宽、高、替代文字）。"""
     if "data" not in output:
         return
     output.data.pop(WIDGET_VIEW, None)
@@ -235,7 +235,7 @@ def normalise(nb):
 
 def looks_the_same(old, new):
     """两张 base64 的 PNG 是不是肉眼分辨不出差别。"""
-    # 只有真的重画了图才用得着,所以不在文件开头导入。
+    # 只有真的重画了图才用得着，所以不在文件开头导入。
     import numpy as np
     from matplotlib.image import imread
     from matplotlib.testing.compare import calculate_rms
@@ -248,7 +248,7 @@ def looks_the_same(old, new):
 
 
 def keep_pictures(old, new):
-    """新旧两本里分辨不出差别的图,用旧的字节。"""
+    """新旧两本里分辨不出差别的图，用旧的字节。"""
     before = {cell.id: cell.get("outputs", []) for cell in old.cells}
     for cell in new.cells:
         pairs = zip(before.get(cell.id, []), cell.get("outputs", []), strict=False)
@@ -261,13 +261,13 @@ def keep_pictures(old, new):
 
 
 def refreshed(path, present, *, run=True):
-    """一本笔记本现在的文字,和整理之后应有的文字。
+    """一本笔记本现在的文字，和整理之后应有的文字。
 
     Parameters
     ----------
     path : Path
     present : sequence of Notebook
-        清单里已有文件的那些,导航据此生成。
+        清单里已有文件的那些，导航据此生成。
     run : bool, optional
         要不要重新执行。
 
@@ -277,7 +277,7 @@ def refreshed(path, present, *, run=True):
     """
     by_stem = {notebook.stem: notebook for notebook in SERIES}
     if path.stem not in by_stem:
-        raise RefreshError(f"{path.name}:清单 attention_core/series.py 里没有这一本。")
+        raise RefreshError(f"{path.name}：清单 attention_core/series.py 里没有这一本。")
     before = path.read_text(encoding="utf-8")
     nb = nbformat.reads(before, as_version=4)
     place_generated_cells(nb, by_stem[path.stem], present)
@@ -292,7 +292,7 @@ def refreshed(path, present, *, run=True):
 
 
 def readable_diff(name, before, after, limit=60):
-    """两份文字的差别;过长的行(多半是图)截短。"""
+    """两份文字的差别；过长的行（多半是图）截短。"""
     lines = difflib.unified_diff(
         before.splitlines(), after.splitlines(), f"{name} 现在", f"{name} 应当是", lineterm="", n=2
     )
@@ -306,16 +306,14 @@ def readable_diff(name, before, after, limit=60):
 
 
 def write_text(path, text):
-    """整个写好再换上去,中途打断也不会留下半本。"""
-    with tempfile.NamedTemporaryFile(
-        "w", encoding="utf-8", newline="\n", dir=path.parent, prefix=".", suffix=".tmp", delete=False
-    ) as file:
-        file.write(text)
-    Path(file.name).replace(path)
+    """整个写好再换上去，中途打断也不会留下半本。"""
+    draft = path.with_name(f".{path.name}.tmp")
+    draft.write_text(text, encoding="utf-8", newline="\n")
+    draft.replace(path)
 
 
 def settle(path, work, *, check):
-    """算出一个文件应有的样子,写下或比较;返回它是否无可挑剔。"""
+    """算出一个文件应有的样子，写下或比较；返回它是否无可挑剔。"""
     start = time.perf_counter()
     try:
         before, after = work()
@@ -335,11 +333,11 @@ def settle(path, work, *, check):
 
 
 def main(arguments=None, *, folder=NOTEBOOKS, readme=README):
-    """命令行入口;返回退出码。"""
+    """命令行入口；返回退出码。"""
     parser = argparse.ArgumentParser(description="重新执行并整理笔记本。")
     parser.add_argument("names", nargs="*", help="只处理文件名以此开头的笔记本")
-    parser.add_argument("--check", action="store_true", help="只比较,不写;有出入就以 1 退出")
-    parser.add_argument("--no-run", action="store_true", help="不执行,只整理")
+    parser.add_argument("--check", action="store_true", help="只比较，不写；有出入就以 1 退出")
+    parser.add_argument("--no-run", action="store_true", help="不执行，只整理")
     options = parser.parse_args(arguments)
     present = present_series(folder)
     paths = [
@@ -353,7 +351,7 @@ def main(arguments=None, *, folder=NOTEBOOKS, readme=README):
     def settle_notebook(path):
         return settle(path, lambda: refreshed(path, present, run=not options.no_run), check=options.check)
 
-    # 两个内核同时跑:再多,普通的机器也快不起来。
+    # 两个内核同时跑：再多，普通的机器也快不起来。
     with ThreadPoolExecutor(max_workers=2) as pool:
         fine = list(pool.map(settle_notebook, paths))
 

@@ -245,8 +245,8 @@ def test_rule_catches_its_violation(name, spoiled, tmp_path):
 # ---------------------------------------------------------------- nbval 真的在比较
 
 
-def run_pytest(path):
-    """用本项目自己的设置，在别的当前目录里跑一本笔记本。"""
+def run_pytest(folder):
+    """用本项目自己的设置，在别的当前目录里跑一个文件夹的笔记本。"""
     return subprocess.run(
         [
             sys.executable,
@@ -257,9 +257,9 @@ def run_pytest(path):
             "-p",
             "no:cacheprovider",
             "--color=no",
-            str(path),
+            str(folder),
         ],
-        cwd=path.parent,
+        cwd=folder,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -268,17 +268,13 @@ def run_pytest(path):
 
 
 def test_one_wrong_digit_makes_pytest_fail(tmp_path):
-    """``one_wrong_digit.ipynb`` 存着 0.8126；算出来的是 0.8125。"""
+    """``one_wrong_digit.ipynb`` 存着 0.8126；算出来的是 0.8125。改对了的那一本要通过。"""
     wrong = (DATA / "one_wrong_digit.ipynb").read_text(encoding="utf-8")
-    path = tmp_path / "wrong.ipynb"
-    path.write_text(wrong, encoding="utf-8")
-    result = run_pytest(path)
-    assert result.returncode == 1, result.stdout + result.stderr
-    assert "1 failed, 2 passed" in result.stdout
-    assert "0.8126" in result.stdout
-
     assert wrong.count("0.8126\\n") == 1
-    path.write_text(wrong.replace("0.8126\\n", "0.8125\\n"), encoding="utf-8")
-    result = run_pytest(path)
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert "3 passed" in result.stdout
+    (tmp_path / "wrong.ipynb").write_text(wrong, encoding="utf-8")
+    right = wrong.replace("0.8126\\n", "0.8125\\n")
+    (tmp_path / "right.ipynb").write_text(right, encoding="utf-8")
+    result = run_pytest(tmp_path)
+    assert result.returncode == 1, result.stdout + result.stderr
+    assert "1 failed, 5 passed" in result.stdout
+    assert "'0.8126\\n' == '0.8125\\n'" in result.stdout
