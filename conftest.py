@@ -10,5 +10,5 @@ def pytest_configure(config):
     empty = tempfile.TemporaryDirectory()
     config.add_cleanup(empty.cleanup)
     os.environ["ATTENTION_PROGRESS"] = str(Path(empty.name) / "progress.json")
-    """Tell nbval what not to compare."""
+    # What nbval must not compare.
     config.option.nbval_sanitize_with = str(Path(__file__).parent / "tests" / "nbval_sanitize.cfg")
