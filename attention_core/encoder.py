@@ -130,7 +130,8 @@ class Encoder:
     def _attention(self, layer, d, n_heads):
         name = f"encoder.layer.{layer}.attention"
         roles = [f"{name}.self.{role}" for role in ("query", "key", "value")]
-        weight, bias = (np.concatenate([self.tensors[f"{role}.{kind}"] for role in roles]) for kind in ("weight", "bias"))
+        weight, bias = (np.concatenate([self.tensors[f"{role}.{kind}"] for role in roles])
+                        for kind in ("weight", "bias"))
         return MultiHeadAttention(d, n_heads, in_proj_weight=weight, in_proj_bias=bias,
                                   out_proj_weight=self.tensors[f"{name}.output.dense.weight"],
                                   out_proj_bias=self.tensors[f"{name}.output.dense.bias"])
