@@ -54,13 +54,9 @@ def result_dtype(*arrays):
 
 def to_floats(names, *arrays):
     """一次转换几个参数，``names`` 里按顺序写着它们的名字；返回结果的类型，然后是各个浮点数组。"""
-    dtype = getattr(arrays[0], "dtype", None)
-    if dtype is _FLOAT64 or dtype is _FLOAT32:   # 常见情形：同一种浮点数的 ndarray，什么也不用做
-        for x in arrays:
-            if type(x) is not np.ndarray or x.dtype is not dtype:
-                break
-        else:
-            return dtype, *arrays
+    dtypes = [x.dtype for x in arrays if type(x) is np.ndarray]
+    if dtypes.count(_FLOAT64) == len(arrays) or dtypes.count(_FLOAT32) == len(arrays):
+        return dtypes[0], *arrays   # 常见情形：已经是同一种浮点数，什么也不用做
     return result_dtype(*arrays), *(to_float(name, x) for name, x in zip(names.split(), arrays, strict=True))
 
 
@@ -140,7 +136,7 @@ def check_query_key(query, key):
     check_broadcast("key", key, "query", query)
 
 
-def check_weights_value(weights, value):
+def check_weights(weights, value):
     """检查有几份权重就有几个值。"""
     check_matrix("weights", weights, "(..., L, S)")
     check_matrix("value", value, "(..., S, d_v)")
@@ -148,13 +144,3 @@ def check_weights_value(weights, value):
         fail("value", f"倒数第二轴与 weights 的最后一轴相同 (S={weights.shape[-1]}) 的数组", f"形状 {value.shape}",
              "有几个键就要有几个值。")
     check_broadcast("value", value, "weights", weights)
-
-
-def all_finite(x):
-    """``x`` 里是否没有 NaN 和无穷大；平方和溢出时也答否，调用方只会走较慢而同样正确的路。"""
-    return math.isfinite(np.vdot(x, x))
-
-
-def matmul(a, b):
-    """做 ``a @ b``；只有两个轴时用 dot，结果逐位相同，小数组快一半。"""
-    return a.dot(b) if a.ndim == b.ndim == 2 else a @ b

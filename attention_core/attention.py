@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights_value, to_floats
+from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, to_floats
 from .steps import unchecked_score, unchecked_softmax, unchecked_weighted_sum
 
 
@@ -53,7 +53,7 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
     with np.errstate(all="ignore"):   # 被遮住的键可以是 NaN 或无穷大
         scores = unchecked_score(query, key, scale)   # (..., L, S)
         weights = unchecked_softmax(scores, mask, temperature)   # (..., L, S)
-        check_weights_value(weights, value)
+        check_weights(weights, value)
         output = unchecked_weighted_sum(weights, value)   # (..., L, d_v)
 
     return cast(output, dtype), cast(weights, dtype)

@@ -5,19 +5,8 @@
 
 import numpy as np
 
-from ._arrays import (
-    all_finite,
-    cast,
-    check_axis,
-    check_query_key,
-    check_scale,
-    check_temperature,
-    check_weights_value,
-    fail,
-    result_dtype,
-    to_float,
-)
-from .steps import score, softmax, weighted_sum
+from ._arrays import cast, check_axis, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
+from .steps import all_finite, score, softmax, weighted_sum
 
 _SAME_SHAPE = "它要与正向算出来的形状相同。"
 
@@ -50,15 +39,12 @@ def score_backward(d_scores, query, key, *, scale=None):
     >>> score_backward([[1.0]], [[2.0, 3.0]], [[5.0, 7.0]], scale=1)
     (array([[5., 7.]]), array([[2., 3.]]))
     """
-    dtype = result_dtype(d_scores, query, key)
-    d_scores, query, key = to_float("d_scores", d_scores), to_float("query", query), to_float("key", key)
+    dtype, d_scores, query, key = to_floats("d_scores query key", d_scores, query, key)
     check_query_key(query, key)
     _check_shape("d_scores", d_scores, (query.shape[-2], key.shape[-2]), query, key)
     scale = check_scale(scale, query.shape[-1])
-    d_query = weighted_sum(d_scores, key)   # (..., L, d_k)
-    d_key = weighted_sum(d_scores.swapaxes(-1, -2), query)   # (..., S, d_k)
-    d_query *= scale
-    d_key *= scale
+    d_query = weighted_sum(d_scores, key) * scale   # (..., L, d_k)
+    d_key = weighted_sum(d_scores.mT, query) * scale   # (..., S, d_k)
     return cast(_sum_to(d_query, query.shape), dtype), cast(_sum_to(d_key, key.shape), dtype)
 
 
@@ -93,8 +79,8 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
     >>> softmax_backward([1.0, 0.0], [0.5, 0.5])
     array([ 0.25, -0.25])
     """
-    dtype, given = result_dtype(d_weights, weights), d_weights
-    d_weights, weights = to_float("d_weights", d_weights), to_float("weights", weights)
+    given = d_weights
+    dtype, d_weights, weights = to_floats("d_weights weights", d_weights, weights)
     temperature = check_temperature(temperature)
     if d_weights.shape != weights.shape:
         fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", _SAME_SHAPE)
@@ -140,7 +126,7 @@ def softmax_jacobian(weights, *, temperature=1.0):
     array([[ 0.1875, -0.1875],
            [-0.1875,  0.1875]])
     """
-    dtype, weights = result_dtype(weights), to_float("weights", weights)
+    dtype, weights = to_floats("weights", weights)
     temperature = check_temperature(temperature)
     check_axis(-1, "weights", weights)
     each = np.broadcast_to(np.eye(weights.shape[-1], dtype=weights.dtype), (*weights.shape, weights.shape[-1]))
@@ -175,12 +161,11 @@ def weighted_sum_backward(d_output, weights, value):
     (array([[4., 8.]]), array([[0.25],
            [0.75]]))
     """
-    dtype = result_dtype(d_output, weights, value)
-    d_output, weights, value = to_float("d_output", d_output), to_float("weights", weights), to_float("value", value)
-    check_weights_value(weights, value)
+    dtype, d_output, weights, value = to_floats("d_output weights value", d_output, weights, value)
+    check_weights(weights, value)
     _check_shape("d_output", d_output, (weights.shape[-2], value.shape[-1]), weights, value)
     d_weights = score(d_output, value, scale=1)   # (..., L, S)
-    d_value = weighted_sum(weights.swapaxes(-1, -2), d_output)   # (..., S, d_v)
+    d_value = weighted_sum(weights.mT, d_output)   # (..., S, d_v)
     return cast(_sum_to(d_weights, weights.shape), dtype), cast(_sum_to(d_value, value.shape), dtype)
 
 
@@ -218,12 +203,11 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
     >>> d_query, d_value.T
     (array([[-1.]]), array([[0.5, 0.5]]))
     """
-    dtype = result_dtype(d_output, query, key, value)
-    query, key, value = to_float("query", query), to_float("key", key), to_float("value", value)
+    dtype, d_output, query, key, value = to_floats("d_output query key value", d_output, query, key, value)
     if weights is None:
         weights = softmax(score(query, key, scale=scale), mask=mask, temperature=temperature, overwrite_scores=True)
     else:
-        weights = to_float("weights", weights)
+        _, weights = to_floats("weights", weights)
         check_query_key(query, key)
         _check_shape("weights", weights, (query.shape[-2], key.shape[-2]), query, key)
 

@@ -13,21 +13,14 @@ d_v     一个值的长度
 float32 进、float32 出；float16 在内部按 float32 计算；列表和整数变成 float64。
 """
 
+import math
+
 import numpy as np
 
-from ._arrays import (
-    all_finite,
-    cast,
-    check_axis,
-    check_query_key,
-    check_scale,
-    check_temperature,
-    check_weights_value,
-    fail,
-    matmul,
-    to_floats,
-    to_mask,
-)
+from . import _arrays
+from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
+
+_CACHE_BYTES = 2**18   # 小于常见的二级缓存
 
 
 def score(query, key, *, scale=None):
@@ -110,36 +103,31 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     >>> softmax([1.0, 5.0, 9.0], mask=np.array([True, True, False]), temperature=0)
     array([0., 1., 0.])
     """
-    given = scores
-    dtype, scores = to_floats("scores", scores)
-    check_axis(axis, "scores", scores)
+    dtype, table = to_floats("scores", scores)
+    _arrays.check_axis(axis, "scores", table)
     temperature = check_temperature(temperature)
-    if scores is given and not overwrite_scores:
-        scores = scores.copy()
+    if table is scores and not overwrite_scores:
+        table = scores.copy()
     with np.errstate(all="ignore"):   # 被遮住的分数可以是 NaN，差距极大时可以溢出成 -inf
-        return cast(unchecked_softmax(scores, mask, temperature, axis), dtype)
+        return cast(unchecked_softmax(table, mask, temperature, axis), dtype)
 
 
 def unchecked_softmax(scores, mask, temperature, axis=-1):
-    """`softmax` 去掉检查以后剩下的计算，就地改写 ``scores``。"""
+    """`softmax` 去掉检查以后剩下的计算，就地改写 ``scores``；大表一块一块地算，每一块都留在缓存里。"""
     if mask is not None:
         scores = _apply_mask(scores, check_mask(mask, scores))
-    if not scores.size:
-        return scores
-    peak = np.maximum.reduce(scores, axis, None, None, True)   # (..., L, 1)
-    has_peak = all_finite(peak)
-    if has_peak:
-        scores -= peak
-    else:
-        _subtract_infinite(scores, peak)
-    if temperature != 1:
-        _divide(scores, temperature)
-    weights = np.exp(scores, out=scores)
-    total = np.add.reduce(weights, axis, None, None, True)   # (..., L, 1)
-    if not has_peak:
-        np.maximum(total, 1, out=total)   # 最高分贡献 exp(0) = 1；不足 1 的行什么也看不到：0/1 = 0
-    weights /= total
-    return weights
+    for rows in _cache_blocks(scores) if axis == -1 else [scores]:
+        peak = rows.max(axis=axis, keepdims=True, initial=-np.inf)   # (..., L, 1)
+        has_peak = all_finite(peak)
+        if not has_peak:
+            _make_finite(peak, rows)
+        rows -= peak
+        if temperature != 1:
+            _divide(rows, temperature)
+        np.exp(rows, out=rows)
+        total = rows.sum(axis=axis, keepdims=True)   # (..., L, 1)
+        rows /= total if has_peak else np.maximum(total, 1)   # 最高分贡献 exp(0) = 1；不足 1 的行什么也看不到
+    return scores
 
 
 def weighted_sum(weights, value):
@@ -171,16 +159,14 @@ def weighted_sum(weights, value):
     array([[1., 6.]])
     """
     dtype, weights, value = to_floats("weights value", weights, value)
-    check_weights_value(weights, value)
+    check_weights(weights, value)
     with np.errstate(all="ignore"):
         return cast(unchecked_weighted_sum(weights, value), dtype)
 
 
 def unchecked_weighted_sum(weights, value):
     """`weighted_sum` 去掉检查以后剩下的计算。"""
-    if all_finite(value):
-        return matmul(weights, value)   # (..., L, d_v)
-    return _sum_of_taken(weights, value)
+    return matmul(weights, value) if all_finite(value) else _sum_of_taken(weights, value)   # (..., L, d_v)
 
 
 def _apply_mask(scores, mask):
@@ -197,12 +183,10 @@ def _apply_mask(scores, mask):
 
 def check_mask(mask, scores):
     """检查掩码的类型，以及它能否盖在分数表上；返回数组。"""
-    mask = to_mask("mask", mask)
+    mask = _arrays.to_mask("mask", mask)
     table = scores.shape[-2:]
-    if mask.shape == table:
-        return mask
     try:
-        fits = np.broadcast_shapes(scores.shape, mask.shape)[-len(table):] == table
+        fits = mask.shape == table or np.broadcast_shapes(scores.shape, mask.shape)[-len(table):] == table
     except ValueError:
         fits = False
     if not fits:
@@ -211,22 +195,17 @@ def check_mask(mask, scores):
     return mask
 
 
-def _subtract_infinite(scores, peak):
-    """就地减去最大值，最大值是无穷大的行也得到极限：全是 -inf 的行保持 -inf。"""
-    is_top = (scores == peak) & (peak == np.inf)   # inf - inf 会是 NaN，而并列的最大值之差是 0
-    scores -= np.where(peak == -np.inf, 0, peak)
-    scores[is_top] = 0
+def _make_finite(peak, scores):
+    """就地换掉无穷大的最大值，因为 inf - inf 没有值：最大值 0，分数或者是 0（并列的最高分），或者是 -inf。"""
+    np.copyto(scores, np.where(scores == np.inf, 0, -np.inf), where=peak == np.inf)
+    peak[np.isinf(peak)] = 0
 
 
 def _divide(scores, temperature):
     """就地除以温度；0 和无穷大取极限（在 float32 里下溢成 0、上溢成无穷大的也算）。"""
     temperature = scores.dtype.type(temperature)
-    if temperature == 0:
-        scores[scores < 0] = -np.inf
-    elif temperature == np.inf:
-        scores[scores > -np.inf] = 0
-    else:
-        scores /= temperature
+    has_value = 0 < temperature < np.inf or (scores != 0) & (scores != -np.inf)   # 0/0 和 inf/inf 没有值
+    np.divide(scores, temperature, out=scores, where=has_value)
 
 
 def _sum_of_taken(weights, value):
@@ -239,3 +218,23 @@ def _sum_of_taken(weights, value):
         bad = np.where(finite[..., j:j + 1, :], 0, value[..., j:j + 1, :])   # (..., 1, d_v)
         output += np.multiply(weight, bad, out=np.zeros_like(output), where=weight != 0)
     return output
+
+
+def _cache_blocks(x):
+    """把数组切成放得进缓存的块（都是视图），最后一轴总是完整的。"""
+    if x.ndim == 1 or x.nbytes <= _CACHE_BYTES:
+        return [x]
+    step = max(1, _CACHE_BYTES * len(x) // x.nbytes)
+    pieces = x if step == 1 else (x[i:i + step] for i in range(0, len(x), step))
+    return [block for piece in pieces for block in _cache_blocks(piece)]
+
+
+def all_finite(x):
+    """``x`` 里是否没有 NaN 和无穷大；平方和溢出时也答否，调用方只会走较慢而同样正确的路。"""
+    flat = x.ravel()
+    return math.isfinite(flat.dot(flat))
+
+
+def matmul(a, b):
+    """做 ``a @ b``；只有两个轴时用 dot，结果逐位相同，小数组快一半。"""
+    return a.dot(b) if a.ndim == b.ndim == 2 else a @ b
