@@ -54,6 +54,9 @@ from .view import View
 PANELS = {
     "three_steps": "section_04",
     "scaling": "section_05",
+    "soft_and_hard": "section_06",
+    "every_word_asks": "section_07",
+    "word_order": "section_07",
 }
 
 __all__ = ["View", "blocks", *sorted(PANELS)]
