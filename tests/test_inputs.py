@@ -67,7 +67,8 @@ class TestPositionVectors:
     def test_no_positions(self):
         assert position_vectors(0, 4).shape == (0, 4)
 
-    @pytest.mark.parametrize(("n", "d_model", "named"), [(-1, 4, "n_positions"), (1.5, 4, "n_positions"), (3, 0, "d_model")])
+    @pytest.mark.parametrize(("n", "d_model", "named"), [
+        (-1, 4, "n_positions"), (1.5, 4, "n_positions"), (3, 0, "d_model")])
     def test_wrong_input(self, n, d_model, named):
         with pytest.raises(ValueError, match=f"^{named} "):
             position_vectors(n, d_model)
