@@ -62,7 +62,10 @@ def to_floats(names, *arrays):
 
 def cast(x, dtype):
     """float16 在内部按 float32 计算，返回之前才转回去；其余原样返回。"""
-    return x if x.dtype == dtype else x.astype(dtype)
+    if x.dtype == dtype:
+        return x
+    with np.errstate(over="ignore"):   # 放不下的成为无穷大
+        return x.astype(dtype)
 
 
 def check_matrix(name, x, shape):

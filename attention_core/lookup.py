@@ -119,6 +119,7 @@ def _unit(name, x):
     dtype, x = result_dtype(x), to_float(name, x)
     check_matrix(name, x, "(..., n, d_k)")
     largest = np.abs(x).max(axis=-1, keepdims=True, initial=0)   # 先除以最大的分量，平方才不会溢出
-    x = x / np.where(largest == 0, 1, largest)
+    with np.errstate(invalid="ignore"):   # 有无穷大的分量时方向不定，得 NaN
+        x = x / np.where(largest == 0, 1, largest)
     length = np.linalg.norm(x, axis=-1, keepdims=True)   # (..., n, 1)
     return cast(x / np.where(length == 0, 1, length), dtype)

@@ -118,4 +118,5 @@ def _both(left, right):
     if left.dtype == bool and right.dtype == bool:
         return left & right
     left, right = (np.where(mask, 0.0, -np.inf) if mask.dtype == bool else mask for mask in (left, right))
-    return left + right
+    with np.errstate(over="ignore"):   # 放不下的成为无穷大
+        return left + right

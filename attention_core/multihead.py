@@ -181,8 +181,9 @@ def _project(name, x, weight, bias):
     check_matrix(name, x, "(..., n, d_model)")
     if x.shape[-1] != weight.shape[-1]:
         fail(name, f"最后一轴长度为 d_model={weight.shape[-1]} 的数组", f"形状 {x.shape}", "请核对词向量的长度。")
-    projected = x @ weight.T   # (..., n, d_model)
-    return projected if bias is None else projected + bias
+    with np.errstate(all="ignore"):   # 被遮住的词可以是 NaN 或无穷大
+        projected = x @ weight.T   # (..., n, d_model)
+        return projected if bias is None else projected + bias
 
 
 def _xavier_uniform(rng, n_out, n_in):

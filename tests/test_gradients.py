@@ -322,6 +322,12 @@ class TestAttention:
             assert gradient.shape == x.shape
             assert np.isfinite(gradient).all()
 
+    def test_float16_gradients_beyond_its_range_are_infinite(self):
+        # 300 * 300 * 2 = 180000 > 65504
+        large = np.full((2, 3), 300, np.float16)
+        for d_x in ac.score_backward(np.full((2, 2), 300, np.float16), large, large, scale=1):
+            np.testing.assert_array_equal(d_x, np.full((2, 3), INF))
+
     def test_larger_with_heads_in_float32(self):
         shapes = {"query": (L, D_K), "key": (S, D_K), "value": (S, D_V)}
         exact = [normal(BATCH, HEADS, *shape) for shape in shapes.values()]

@@ -90,6 +90,11 @@ class TestCosineSimilarity:
     def test_a_zero_vector_is_like_nothing(self):
         np.testing.assert_array_equal(ac.cosine_similarity([[0, 0], [1, 0]], [[0, 0], [2, 0]]), [[0, 0], [0, 1]])
 
+    def test_an_infinite_vector_spoils_only_its_own_row(self):
+        similarity = ac.cosine_similarity([[np.inf, 1], [0, 3]], [[1, 0], [0, 1]])
+        assert np.isnan(similarity[0]).all()
+        np.testing.assert_array_equal(similarity[1], [0, 1])
+
     def test_symmetric_and_broadcast(self):
         query, key = normal(BATCH, 1, L, D_K), normal(HEADS, S, D_K)
         similarity = ac.cosine_similarity(query, key)

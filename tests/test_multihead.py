@@ -105,6 +105,17 @@ class TestLayer:
         weights = layer(x, mask=per_head)[1]
         np.testing.assert_array_equal(weights > 0, per_head)
 
+    @pytest.mark.parametrize("poison", [np.nan, np.inf, -np.inf])
+    def test_poison_in_the_padding_changes_nothing(self, poison):
+        layer, x = given_layer(), normal(BATCH, L, D_MODEL)
+        mask = ac.padding_mask([3, L], L)
+        output, weights = layer(x, mask=mask)
+        x[0, 3:] = poison
+        poisoned = layer(x, mask=mask)
+        np.testing.assert_array_equal(poisoned[0][0, :3], output[0, :3])
+        np.testing.assert_array_equal(poisoned[0][1], output[1])
+        np.testing.assert_array_equal(poisoned[1][0, :, :3], weights[0, :, :3])
+
     def test_a_row_that_sees_nothing_gets_the_bias_alone(self):
         layer, x = given_layer(), normal(L, D_MODEL)
         mask = np.ones((L, L), bool)
