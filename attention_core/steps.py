@@ -20,7 +20,7 @@ import numpy as np
 from . import _arrays
 from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
 
-_CACHE_BYTES = 2**18   # 小于常见的二级缓存
+_CACHE_BYTES = 2**19   # 小于常见的二级缓存
 
 
 def score(query, key, *, scale=None):
@@ -116,7 +116,7 @@ def unchecked_softmax(scores, mask, temperature, axis=-1):
     """`softmax` 去掉检查以后剩下的计算，就地改写 ``scores``；大表一块一块地算，每一块都留在缓存里。"""
     if mask is not None:
         scores = _apply_mask(scores, check_mask(mask, scores))
-    for rows in _cache_blocks(scores) if axis == -1 else [scores]:
+    for rows in [scores] if axis != -1 or scores.nbytes <= _CACHE_BYTES else _cache_blocks(scores):
         peak = rows.max(axis=axis, keepdims=True, initial=-np.inf)   # (..., L, 1)
         has_peak = all_finite(peak)
         if not has_peak:
@@ -204,8 +204,10 @@ def _make_finite(peak, scores):
 def _divide(scores, temperature):
     """就地除以温度；0 和无穷大取极限（在 float32 里下溢成 0、上溢成无穷大的也算）。"""
     temperature = scores.dtype.type(temperature)
-    has_value = 0 < temperature < np.inf or (scores != 0) & (scores != -np.inf)   # 0/0 和 inf/inf 没有值
-    np.divide(scores, temperature, out=scores, where=has_value)
+    if 0 < temperature < np.inf:
+        scores /= temperature
+    else:   # 0/0 和 inf/inf 没有值
+        np.divide(scores, temperature, out=scores, where=(scores != 0) & (scores != -np.inf))
 
 
 def _sum_of_taken(weights, value):
