@@ -484,6 +484,28 @@ class Training:
         model.vector[...] = self.snapshots[step]
         return model
 
+    def watch(self, sentences, *, every=10):
+        """回放训练：每隔几步看一次模型怎样读这几句话。
+
+        Parameters
+        ----------
+        sentences : sequence of sequence of str
+            见 `encode`。
+        every : int
+
+        Returns
+        -------
+        steps : ndarray of int, shape (T,)
+        weights : ndarray, shape (T, hops, n, N)
+            提问者每一问的权重。
+        accuracies : ndarray, shape (T,)
+            那一步在留出的句子上答对的比例。
+        """
+        steps = np.arange(0, len(self.snapshots), check_count("every", every, minimum=1))
+        tokens, models = encode(sentences), map(self.at_step, steps.tolist())
+        seen = [(np.stack(model(tokens)[1]), accuracy(model, self.held)) for model in models]
+        return steps, np.stack([weights for weights, _ in seen]), np.array([share for _, share in seen])
+
     @property
     def accuracy(self):
         """训练好的模型在留出的句子上答对的比例。"""

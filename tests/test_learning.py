@@ -1,5 +1,6 @@
 """The tiny model: its data, its gradients, its training, and the experiments that must fail."""
 
+import ipywidgets
 import numpy as np
 import pytest
 
@@ -26,6 +27,7 @@ from attention_core.learning import (
     make_sentences,
     train,
 )
+from attention_core.panels import progress
 
 TIRED, WIDE = make_sentence("猫", "马路", "累"), make_sentence("猫", "马路", "宽")
 VARIANTS = [
@@ -277,7 +279,32 @@ def test_training_can_be_repeated_and_watched():
     assert not np.array_equal(first.snapshots, train(ONE_HOP, n_steps=5, seed=4).snapshots)
 
 
+def test_watching_replays_the_training():
+    result = train(TWO_HOPS, n_steps=7)
+    steps, weights, accuracies = result.watch([TIRED, WIDE], every=3)
+    assert steps.tolist() == [0, 3, 6]
+    assert weights.shape == (3, 2, 2, 11)
+    np.testing.assert_array_equal(weights[1][:, 0], ask(result.at_step(3), TIRED)[1])
+    np.testing.assert_array_equal(weights[2][:, 1], ask(result.at_step(6), WIDE)[1])
+    assert accuracies[0] == accuracy(result.at_step(0), result.held)
+
+
 def test_one_pattern_alone_can_be_asked_for():
     training, held = make_sentences(np.random.default_rng(0), patterns=("过",))
     assert len(training) + len(held) == 100 * 10
     assert PATTERNS["过"][1] != ANIMALS
+
+
+def test_progress_bar_follows_the_training_and_has_words_without_a_kernel(monkeypatch):
+    shown, values, make_bar = [], [], ipywidgets.IntProgress
+
+    def watched_bar(**settings):
+        bar = make_bar(**settings)
+        bar.observe(lambda change: values.append(change["new"]), "value")
+        return bar
+
+    monkeypatch.setattr(progress, "display", lambda bundle, raw: shown.append((bundle["text/plain"], raw)))
+    monkeypatch.setattr(progress.ipywidgets, "IntProgress", watched_bar)
+    train(ONE_HOP, n_steps=25, progress=progress.progress_bar(25))
+    assert shown == [("（进度条：训练 25 步）", True)]
+    assert values == [10, 20, 25]

@@ -57,6 +57,7 @@ PANELS = {
     "soft_and_hard": "section_06",
     "every_word_asks": "section_07",
     "word_order": "section_07",
+    "learned_scores": "section_13",
 }
 
 __all__ = ["View", "blocks", *sorted(PANELS)]
