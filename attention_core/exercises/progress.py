@@ -5,11 +5,13 @@
 """
 
 import contextlib
+import errno
 import json
 import os
 import tempfile
 import time
 from pathlib import Path
+from types import MappingProxyType
 
 if os.name == "nt":   # pragma: no cover
     import msvcrt
@@ -23,6 +25,14 @@ else:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 _PATIENCE = 5.0   # 秒；别的内核只占用锁几毫秒，等这么久还没有轮到，就不等了
+
+_REASONS = MappingProxyType({
+    errno.ENOSPC: "磁盘满了",
+    errno.EDQUOT: "空间的配额用完了",
+    errno.EROFS: "磁盘是只读的",
+    errno.EACCES: "没有权限",
+    errno.EPERM: "没有权限",
+})
 
 # 这个内核里通过的练习：文件写不进去时也算数，下一次写得进去时一并补上
 _this_session = set()
@@ -89,7 +99,7 @@ def _synchronise(write):
             if write and passed != content["passed"]:
                 _replace(file, json.dumps({**content, "passed": sorted(passed)}, ensure_ascii=False))
     except OSError as error:
-        reason = error.strerror or type(error).__name__
+        reason = _REASONS.get(error.errno) or error.strerror or type(error).__name__
         doing = "存进" if write else "读出"
         return set(_this_session), f"进度没能{doing}文件（{reason}）。这次运行里照样算数，重启以后要再运行一次。"
     return passed, trouble
