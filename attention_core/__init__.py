@@ -16,6 +16,7 @@ from .lookup import cosine_similarity, exact_lookup, soft_lookup
 from .masks import causal_mask, combine_masks, padding_mask
 from .multihead import MultiHeadAttention, merge_heads, split_heads
 from .steps import score, softmax, weighted_sum
+from .tiled import tiled_attention
 
 __all__ = [
     "MultiHeadAttention",
@@ -34,6 +35,7 @@ __all__ = [
     "softmax_backward",
     "softmax_jacobian",
     "split_heads",
+    "tiled_attention",
     "weighted_sum",
     "weighted_sum_backward",
 ]

@@ -120,11 +120,8 @@ def unchecked_softmax(scores, mask, temperature, axis=-1):
         peak = rows.max(axis=axis, keepdims=True, initial=-np.inf)   # (..., L, 1)
         has_peak = all_finite(peak)
         if not has_peak:
-            _make_finite(peak, rows)
-        rows -= peak
-        if temperature != 1:
-            _divide(rows, temperature)
-        np.exp(rows, out=rows)
+            make_finite(peak, rows)
+        exp_below(peak, rows, temperature)
         total = rows.sum(axis=axis, keepdims=True)   # (..., L, 1)
         rows /= total if has_peak else np.maximum(total, 1)   # 最高分贡献 exp(0) = 1；不足 1 的行什么也看不到
     return scores
@@ -195,19 +192,21 @@ def check_mask(mask, scores):
     return mask
 
 
-def _make_finite(peak, scores):
+def make_finite(peak, scores):
     """就地换掉无穷大的最大值，因为 inf - inf 没有值：最大值 0，分数或者是 0（并列的最高分），或者是 -inf。"""
     np.copyto(scores, np.where(scores == np.inf, 0, -np.inf), where=peak == np.inf)
     peak[np.isinf(peak)] = 0
 
 
-def _divide(scores, temperature):
-    """就地除以温度；0 和无穷大取极限（在 float32 里下溢成 0、上溢成无穷大的也算）。"""
+def exp_below(peak, scores, temperature):
+    """就地变成 ``exp((scores - peak) / temperature)``；温度 0 和无穷大取极限（下溢成 0、上溢成无穷大的也算）。"""
+    scores -= peak
     temperature = scores.dtype.type(temperature)
-    if 0 < temperature < np.inf:
-        scores /= temperature
-    else:   # 0/0 和 inf/inf 没有值
+    if temperature == 0 or temperature == np.inf:   # 0/0 和 inf/inf 没有值
         np.divide(scores, temperature, out=scores, where=(scores != 0) & (scores != -np.inf))
+    elif temperature != 1:
+        scores /= temperature
+    return np.exp(scores, out=scores)
 
 
 def _sum_of_taken(weights, value):
