@@ -264,6 +264,8 @@ def test_a_crash_that_a_wrong_solution_shares_is_named_too():
     ("function", "words"),
     [
         (lambda scores: 2 * right(scores), "权重加起来不是 1"),
+        (lambda scores: np.exp(scores - scores.max()) if scores.ndim == 1 else ..., "权重加起来不是 1"),
+        (max, "形状是一个数，应该是 (2,)"),
         (lambda scores: right(scores)[..., None], "形状是 (2, 1)，应该是 (2,)"),
         (lambda scores: right(scores)[::-1], "这个例子检查：一行"),
         (lambda scores: scores * np.nan, "结果里有 nan"),
