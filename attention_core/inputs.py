@@ -1,4 +1,4 @@
-"""自注意力的输入：词向量、位置向量，以及一套编造的、读得懂的例子。
+"""几节共用的输入：词向量、位置向量，以及几套编造的、读得懂的例子。
 
 真实模型的词向量和三个矩阵都是训练出来的。这里的两种都不是：一种是手写的，每个数有名字，
 好让书里那句话的每一行读得懂；一种是随机的，好让读者自己的任何一句话都有向量可用。
@@ -37,6 +37,23 @@ WORDS = _table([_WORDS[token] for token in TOKENS], KINDS)   # (N, d_model)
 W_Q = _table([_WANTS[kind] for kind in KINDS], KINDS)        # (d_model, d_k)
 W_K = _table([{kind: 1.0} for kind in KINDS], KINDS)         # (d_model, d_k)：牌子上照实写自己是哪一类
 W_V = _table([{kind: 1.0} for kind in KINDS], KINDS[:4])     # (d_model, d_v)：只交出前四类，代词和虚词不交
+
+# 编造的字典：标签的向量说这个词有多像哪一类，内容的向量说这一条讲了多少哪一方面
+DICTIONARY_KINDS = ("计算机", "大脑", "厨房")
+DICTIONARY_TOPICS = ("讲原理", "讲应用", "讲做菜")
+_LABELS = {
+    "人工智能": (0.9, 0.6, 0.1), "神经网络": (0.7, 0.8, 0.0), "深度学习": (0.9, 0.5, 0.0), "红烧肉": (0.0, 0.1, 1.0),
+}
+_CONTENTS = {
+    "人工智能": (0.2, 0.8, 0.0), "神经网络": (0.9, 0.1, 0.0), "深度学习": (0.6, 0.4, 0.0), "红烧肉": (0.0, 0.0, 1.0),
+}
+DICTIONARY_LABELS = tuple(_LABELS)
+DICTIONARY_KEYS = np.array([_LABELS[label] for label in DICTIONARY_LABELS])       # (S, d_k)
+DICTIONARY_VALUES = np.array([_CONTENTS[label] for label in DICTIONARY_LABELS])   # (S, d_v)
+NOT_IN_DICTIONARY = "机器学习"
+NOT_IN_DICTIONARY_QUERY = np.array([0.9, 0.3, 0.0])                               # (d_k,)
+for _array in (DICTIONARY_KEYS, DICTIONARY_VALUES, NOT_IN_DICTIONARY_QUERY):
+    _array.flags.writeable = False
 
 
 def word_vectors(tokens, d_model=16):

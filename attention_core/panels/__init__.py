@@ -52,6 +52,7 @@ from .view import View
 
 # 面板 -> 它所在的模块。用到哪个才载入哪个，所以 import attention_core.panels 很轻。
 PANELS = {
+    "soft_dictionary": "section_02",
     "three_steps": "section_04",
     "scaling": "section_05",
     "soft_and_hard": "section_06",
