@@ -72,6 +72,8 @@ def render(d_k, temperature, batch):
 
 def scaling():
     """随机的查询和键：维数、温度、缩放怎样改变权重和梯度。"""
+    for _, temperature in controls.TEMPERATURES:
+        _typical_gradients(temperature)   # 每档几十毫秒，先算好，拖动时才跟手
     return Panel(render, {
         "d_k": controls.d_k(64, largest=LARGEST),
         "temperature": controls.temperature(),
