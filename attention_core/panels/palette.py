@@ -35,10 +35,11 @@ var(--jp-layout-color1,#fff))}
 .ac-point{fill:var(--jp-warn-color1,#f57c00);stroke:var(--jp-ui-font-color0,#000);stroke-width:1.5}
 """.strip()
 
-# 只用在笔记本页面上的规则：排版、焦点框、给读数和结论留位置。
+# 只用在笔记本页面上的规则：排版、焦点框、给读数和结论留位置。积木可以缩到 320 像素的 0.8875 倍
+# （284 像素，400 像素宽的窗口里剩下的宽度）：700 像素宽的窗口因此放得下两列，滑块和图同时看得见。
 PAGE_STYLE = """
 .ac-view{display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start}
-.ac-view svg{max-width:100%;height:auto;flex:none}
+.ac-view svg{flex:1 1 calc(var(--width)*.8875);max-width:min(100%,var(--width));height:auto}
 .ac-panel{overflow:hidden}
 .ac-panel .widget-readout{min-width:5.5em;white-space:nowrap;overflow:hidden}
 .ac-panel .noUi-handle:focus-visible,.ac-panel input:focus-visible,.ac-panel select:focus-visible,\

@@ -16,10 +16,6 @@ def _flatten(blocks):
             yield block
 
 
-def _flow():
-    return "display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start"
-
-
 @dataclass(frozen=True)
 class View:
     """面板在某个设置下的画面。
@@ -45,7 +41,10 @@ class View:
         样式表不在里面，由 `Panel` 只放一次：每动一下就换一份 <style>，浏览器要把整页的样式重算。
         """
         box = ElementTree.Element("div", {"class": "ac-view"})
-        box.extend(self.blocks)
+        for block in self.blocks:
+            # 样式表用它决定积木能缩到多窄；静止的图用不着。
+            ElementTree.SubElement(box, block.tag, block.attrib | {
+                "style": f"--width:{block.get('width')}px"}).extend(block)
         return ElementTree.tostring(box, encoding="unicode")
 
     def finding_html(self):
@@ -58,11 +57,12 @@ class View:
         """静止的画面：没有内核时读者看到的图。
 
         用 ``<img src="data:…">`` 而不是内嵌的 <svg>：没有被信任的笔记本里，JupyterLab 会把
-        内嵌 SVG 的标签去掉、只剩一堆散字；GitHub 也只留图片。图注把结论再写成文字，
-        图片显示不了时还有话可读。
+        内嵌 SVG 的标签去掉，只剩一堆散字。也不用 ``image/svg+xml`` 输出：GitHub 和 nbviewer 会把它
+        内嵌进网页，几张图的样式互相串。图注把结论再写成文字，图片显示不了时还有话可读。
         """
         figure = ElementTree.Element("figure", {"class": "ac-still", "style": "margin:0"})
-        box = ElementTree.SubElement(figure, "div", {"style": _flow()})
+        box = ElementTree.SubElement(figure, "div", {
+            "style": "display:flex;flex-wrap:wrap;gap:10px;align-items:flex-start"})
         for block in self.blocks:
             ElementTree.SubElement(box, "img", {
                 "alt": block.get("aria-label", ""), "width": block.get("width"),
