@@ -53,6 +53,8 @@ from .view import View
 # 面板 -> 它所在的模块。用到哪个才载入哪个，所以 import attention_core.panels 很轻。
 PANELS = {
     "soft_dictionary": "section_02",
+    "shapes": "section_03",
+    "three_identities": "section_03",
     "three_steps": "section_04",
     "scaling": "section_05",
     "soft_and_hard": "section_06",
