@@ -22,7 +22,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ["_arrays", "steps", "attention", "masks", "multihead", "gradients", "lookup"]
+MODULES = ["_arrays", "steps", "attention", "masks", "multihead", "gradients", "lookup", "tiled"]
 # Helpers and tests that a copy needs, the quickest to fail first.
 HELPERS = ["core_calls.py", "plain_python.py", "reference_cases.py"]
 TESTS = [
@@ -37,6 +37,7 @@ TESTS = [
     "test_wrong_input.py",
     "test_onnx_cases.py",
     "test_book.py",
+    "test_tiled.py",
 ]
 # Where a module's mutants are most likely to be caught: these run first, alone, because
 # collecting all the others takes longer than most mutants live.
@@ -48,6 +49,7 @@ FIRST = {
     "multihead": ["test_multihead.py"],
     "gradients": ["test_gradients.py"],
     "lookup": ["test_lookup.py"],
+    "tiled": ["test_tiled.py"],
 }
 SETTINGS = "[pytest]\nfilterwarnings = error\n"
 TIMEOUT = 120  # seconds; a mutant that hangs is caught

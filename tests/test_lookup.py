@@ -87,6 +87,12 @@ class TestCosineSimilarity:
         np.testing.assert_allclose(ac.cosine_similarity(query * length, key), similarity)
         np.testing.assert_allclose(ac.cosine_similarity(query, key * length), similarity)
 
+    def test_short_and_long_vectors_side_by_side(self):
+        # each is measured by its own length: 1e-200 squared is 0, 1e200 squared is inf
+        vectors = np.array([[3e-200, 4e-200], [3e200, 4e200], [1e200, 0]])
+        expected = [[1, 1, 0.6], [1, 1, 0.6], [0.6, 0.6, 1]]
+        np.testing.assert_allclose(ac.cosine_similarity(vectors, vectors), expected, rtol=1e-14)
+
     def test_a_zero_vector_is_like_nothing(self):
         np.testing.assert_array_equal(ac.cosine_similarity([[0, 0], [1, 0]], [[0, 0], [2, 0]]), [[0, 0], [0, 1]])
 

@@ -29,10 +29,10 @@ MUTANTS = [
     ("causal mask at the bottom right", "masks", "test_masks",
      "n_keys, dtype=bool)", "n_keys, n_keys - n_queries, dtype=bool)"),
     ("<= for < in padding", "masks", "test_masks", "< lengths[...", "<= lengths[..."),
-    (">= for > at temperature infinity", "steps", "test_steps",
-     "scores > -np.inf", "scores >= -np.inf"),
-    ("<= for < at temperature 0", "steps", "test_steps",
-     "scores[scores < 0]", "scores[scores <= 0]"),
+    ("0/0 at temperature 0", "steps", "test_steps",
+     "where=(scores != 0) & (scores != -np.inf)", "where=scores != -np.inf"),
+    ("inf/inf at temperature infinity", "steps", "test_steps",
+     "where=(scores != 0) & (scores != -np.inf)", "where=scores != 0"),
     ("split without transpose", "multihead", "test_multihead",
      "heads.swapaxes(-2, -3), dtype",
      "heads.reshape(*x.shape[:-2], n_heads, x.shape[-2], -1), dtype"),
@@ -41,14 +41,14 @@ MUTANTS = [
     ("projection without transpose", "multihead", "test_multihead",
      "projected = x @ weight.T", "projected = x @ weight"),
     ("temperature ignored", "steps", "test_steps",
-     "        _divide(scores, temperature)", "        pass"),
+     "elif temperature != 1:", "elif False:"),
     ("temperature ignored in the gradient", "gradients", "test_torch_reference",
      "d_scores *= sharpness", "pass"),
     ("NaN row", "steps", "test_attention",
-     "        np.maximum(total, 1, out=total)", "        pass"),
-    ("maximum not subtracted", "steps", "test_steps", "        scores -= peak\n", "        pass\n"),
+     "rows /= total if has_peak else np.maximum(total, 1)", "rows /= total"),
+    ("maximum not subtracted", "steps", "test_steps", "    scores -= peak\n", "    pass\n"),
     ("NaN behind a mask let through", "steps", "test_attention",
-     "if all_finite(value):", "if True:"),
+     "matmul(weights, value) if all_finite(value) else", "matmul(weights, value) if True else"),
     ("row's mean not subtracted", "gradients", "test_torch_reference",
      "np.subtract(d_weights, inner", "np.subtract(d_weights, 0"),
     ("broadcast axes not summed", "gradients", "test_torch_reference",
@@ -56,9 +56,9 @@ MUTANTS = [
      "gradient[(0,) * extra]"),
 ]  # fmt: skip
 # What the mask after softmax does on top of leaving it out before.
-AFTER_SOFTMAX = """    weights /= total
-    if mask is not None:
-        weights *= mask if np.asarray(mask).dtype == bool else np.exp(mask)
+LAST_LINE = "    return scores\n\n\ndef weighted_sum("
+AFTER_SOFTMAX = """    if mask is not None:
+        scores *= mask if np.asarray(mask).dtype == bool else np.exp(mask)
 """
 
 
@@ -67,7 +67,8 @@ def mutated(name, module, old, new):
     if source.count(old) != 1:
         return None
     if name == "mask after softmax":
-        source = source.replace("    weights /= total\n", AFTER_SOFTMAX)
+        assert source.count(LAST_LINE) == 1
+        source = source.replace(LAST_LINE, AFTER_SOFTMAX + LAST_LINE)
     return source.replace(old, new)
 
 

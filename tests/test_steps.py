@@ -227,6 +227,18 @@ class TestSoftmax:
         weights = ac.softmax(scores, mask=column)
         np.testing.assert_allclose(weights.sum(-1), np.tile([1, 1, 1, 0, 0], (BATCH, 1)))
 
+    @pytest.mark.parametrize("shape", [(700, 800), (3, 5, 200, 300), (2, 300_000), (600_000,)])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_large_tables_are_computed_like_small_ones(self, shape, dtype):
+        scores = normal(*shape, dtype=dtype)
+        scores[..., 3] = -INF
+        weights = ac.softmax(scores)
+        exp = np.exp(scores.astype(float))
+        expected = exp / exp.sum(axis=-1, keepdims=True)
+        np.testing.assert_allclose(weights, expected, rtol=1e-5 if dtype == np.float32 else 1e-12)
+        strided = np.repeat(scores, 2, axis=-1)[..., ::2]
+        np.testing.assert_array_equal(ac.softmax(strided), weights)
+
     def test_a_mask_may_have_more_axes_than_the_scores(self):
         scores, masks = normal(S), np.tri(L, S, dtype=bool)
         weights = ac.softmax(scores, mask=masks)
