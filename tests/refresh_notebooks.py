@@ -18,6 +18,7 @@
 - 活动控件的视图记录会被剥掉：没有内核时它只会显示“找不到模型”，还会让 GitHub 拒绝渲染。
 - 格子的 id：像随机数的换成由内容算出的，其余原样保留，所以改一个格子只动一处。
 - 重画的图若肉眼分辨不出差别，就保留旧的字节：换一版 matplotlib 不该改动每一张图。
+- 写着 ``# NBVAL_IGNORE_OUTPUT`` 的格子（计时）照样执行，但保留旧的输出：每次量出来的时间都不同。
 """
 
 import argparse
@@ -40,6 +41,7 @@ from jupyter_client import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellControlSignal, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
+from nbval.plugin import find_comment_markers
 
 from attention_core.exercises.frame import find
 from attention_core.series import SERIES, neighbours
@@ -260,6 +262,15 @@ def keep_pictures(old, new):
                         new_output.data[kind] = new_output.data[kind].replace(now, was)
 
 
+def keep_uncompared(old, new):
+    """nbval 不比较输出的格子，有旧的输出就用旧的。"""
+    before = {cell.id: cell.get("outputs", []) for cell in old.cells}
+    for cell in new.cells:
+        is_compared = cell.cell_type != "code" or dict(find_comment_markers(cell.source)).get("check", True)
+        if not is_compared and before.get(cell.id):
+            cell.outputs = before[cell.id]
+
+
 def refreshed(path, present, *, run=True):
     """一本笔记本现在的文字，和整理之后应有的文字。
 
@@ -287,6 +298,7 @@ def refreshed(path, present, *, run=True):
         execute(nb, path.name, path.parent)
         normalise(nb)
         keep_pictures(old, nb)
+        keep_uncompared(old, nb)
     nbformat.validate(nb)
     return before, nbformat.writes(nb) + "\n"
 

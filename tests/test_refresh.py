@@ -216,6 +216,19 @@ def test_picture_is_replaced_only_when_an_eye_sees_the_difference():
     assert not kept(png(0.5, size=8), png(0.5, size=9))
 
 
+def test_measured_times_settle_because_the_old_output_stays(book):
+    timed = new_code_cell("# NBVAL_IGNORE_OUTPUT\nimport time\nprint(time.perf_counter_ns())", id="timed")
+    shown = new_code_cell("import time\nprint(time.perf_counter_ns())", id="shown")
+    book.write(timed, shown)
+    assert book.run() == 0
+    first = {cell.id: cell.get("outputs") for cell in book.cells()}
+    assert book.run() == 0
+    second = {cell.id: cell.get("outputs") for cell in book.cells()}
+    assert first["timed"][0].text.strip().isdigit()
+    assert second["timed"] == first["timed"]
+    assert second["shown"] != first["shown"]
+
+
 def test_names_choose_the_notebooks(book):
     book.write(new_code_cell("pass"), stem="04_three_steps")
     book.write(new_code_cell("1 / 0"), stem="05_scaling")
