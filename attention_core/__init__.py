@@ -15,16 +15,19 @@ from .gradients import (
 from .lookup import cosine_similarity, exact_lookup, soft_lookup
 from .masks import causal_mask, combine_masks, padding_mask
 from .multihead import MultiHeadAttention, merge_heads, split_heads
+from .recurrent import TanhRNN, note_shares
 from .steps import score, softmax, weighted_sum
 from .tiled import tiled_attention
 
 __all__ = [
     "MultiHeadAttention",
+    "TanhRNN",
     "causal_mask",
     "combine_masks",
     "cosine_similarity",
     "exact_lookup",
     "merge_heads",
+    "note_shares",
     "padding_mask",
     "scaled_dot_product_attention",
     "scaled_dot_product_attention_backward",
