@@ -60,7 +60,12 @@ PANELS = {
     "soft_and_hard": "section_06",
     "every_word_asks": "section_07",
     "word_order": "section_07",
+    "real_heads": "section_12",
+    "later_word": "section_10",
+    "masked_row": "section_10",
     "learned_scores": "section_13",
+    "how_many_heads": "section_09",
+    "one_or_two_heads": "section_09",
 }
 
 __all__ = ["View", "blocks", *sorted(PANELS)]
