@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from core_calls import normal
 
 import attention_core as ac
+from core_calls import normal
 
 
 def rng(seed=0):

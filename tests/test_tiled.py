@@ -4,10 +4,10 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
-from reference_cases import load_cases, onnx_inputs
 
 import attention_core as ac
+from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
+from reference_cases import load_cases, onnx_inputs
 
 INF, NAN = np.inf, np.nan
 BLOCKS = [(1, 1), (2, 3), (3, 2), (4, 4), (1, 100), (100, 1), (256, 512)]
