@@ -52,7 +52,21 @@ DICTIONARY_KEYS = np.array([_LABELS[label] for label in DICTIONARY_LABELS])     
 DICTIONARY_VALUES = np.array([_CONTENTS[label] for label in DICTIONARY_LABELS])   # (S, d_v)
 NOT_IN_DICTIONARY = "机器学习"
 NOT_IN_DICTIONARY_QUERY = np.array([0.9, 0.3, 0.0])                               # (d_k,)
-for _array in (DICTIONARY_KEYS, DICTIONARY_VALUES, NOT_IN_DICTIONARY_QUERY):
+
+# 编造的两句话：「过」同时要问两件事，谁在过、过的是什么。键只说这个词站在动词的哪一边
+ROLES = ("动词前的名词", "动词后的名词", "别的")
+CROSSINGS = {"猫没过马路": ("猫", "没", "过", "马路"), "马路没过猫": ("马路", "没", "过", "猫")}
+ROLE_KEYS = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]])   # (N, d_k)
+ROLE_QUERIES = np.array([[8.0, 0.0, 0.0], [0.0, 8.0, 0.0]])                                  # (h, d_k)，一个头一问
+NOUNS = ("猫", "马路")
+
+
+def noun_values(tokens):
+    """编造的值：这个词是「猫」还是「马路」，形状 (N, 2)；别的词是 0。"""
+    return np.array([[float(token == noun) for noun in NOUNS] for token in tokens])
+
+
+for _array in (DICTIONARY_KEYS, DICTIONARY_VALUES, NOT_IN_DICTIONARY_QUERY, ROLE_KEYS, ROLE_QUERIES):
     _array.flags.writeable = False
 
 
