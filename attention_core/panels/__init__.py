@@ -52,6 +52,7 @@ from .view import View
 
 # 面板 -> 它所在的模块。用到哪个才载入哪个，所以 import attention_core.panels 很轻。
 PANELS = {
+    "fading_note": "section_01",
     "soft_dictionary": "section_02",
     "shapes": "section_03",
     "three_identities": "section_03",
@@ -60,6 +61,8 @@ PANELS = {
     "soft_and_hard": "section_06",
     "every_word_asks": "section_07",
     "word_order": "section_07",
+    "far_apart": "section_08",
+    "table_bill": "section_08",
     "later_word": "section_10",
     "masked_row": "section_10",
     "real_heads": "section_12",
