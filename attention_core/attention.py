@@ -36,7 +36,7 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
 
     Notes
     -----
-    出自 Vaswani 等, "Attention Is All You Need" (2017), 3.2.1 节。
+    出自 Vaswani 等，"Attention Is All You Need" (2017), 3.2.1 节。
     掩码的约定与 PyTorch 的同名函数和 ONNX 的 Attention 算子相同。
 
     Examples

@@ -76,7 +76,7 @@ class Encoder:
 
     Notes
     -----
-    Devlin 等, "BERT" (2019)；层归一化在相加之后。没有填充：一批句子必须一样长。
+    Devlin 等，"BERT" (2019)；层归一化在相加之后。没有填充：一批句子必须一样长。
     """
 
     def __init__(self, tensors, n_heads):

@@ -27,7 +27,7 @@ _WANTS = {
 
 
 def _table(rows, columns):
-    """把 {行: {列: 数}} 排成只读的数组，没有写到的是 0。"""
+    """把 ``{行: {列: 数}}`` 排成只读的数组，没有写到的是 0。"""
     table = np.array([[row.get(column, 0.0) for column in columns] for row in rows])
     table.flags.writeable = False
     return table
@@ -132,7 +132,7 @@ def position_vectors(n_positions, d_model=16):
 
     Notes
     -----
-    Vaswani 等, "Attention Is All You Need" (2017), 3.5 节。许多模型改用训练出来的位置向量。
+    Vaswani 等，"Attention Is All You Need" (2017), 3.5 节。许多模型改用训练出来的位置向量。
 
     Examples
     --------

@@ -119,7 +119,7 @@ class MultiHeadAttention:
             fail("n_heads", f"能整除 d_model={d_model} 的整数", f" {n_heads}", "每个头分到的长度必须一样。")
         if in_proj_weight is None and out_proj_weight is None:
             if not isinstance(rng, np.random.Generator):
-                fail("rng", "numpy.random.Generator(没有给权重时)", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
+                fail("rng", "numpy.random.Generator（没有给权重时）", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
             in_proj_weight = _xavier_uniform(rng, 3 * d_model, d_model)
             out_proj_weight = _xavier_uniform(rng, d_model, d_model)
             if bias:

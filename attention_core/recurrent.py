@@ -74,7 +74,7 @@ class TanhRNN:
     Notes
     -----
     Elman, "Finding Structure in Time" (1990)；梯度为何随距离消失或爆炸，
-    见 Pascanu 等, "On the difficulty of training recurrent neural networks" (2013)。
+    见 Pascanu 等，"On the difficulty of training recurrent neural networks" (2013)。
 
     Examples
     --------

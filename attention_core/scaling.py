@@ -13,7 +13,7 @@ _DRAWS_AT_ONCE = 2_000_000
 def random_scores(d_k, *, n_keys=10, n_trials=500, rng):
     """随机的查询对随机的键，不缩放的分数；每一行是一次独立的试验。
 
-    查询和键的每个数都取自标准正态分布 (平均 0，方差 1)，彼此独立，所以点积的方差是 d_k。
+    查询和键的每个数都取自标准正态分布（平均 0，方差 1），彼此独立，所以点积的方差是 d_k。
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def random_scores(d_k, *, n_keys=10, n_trials=500, rng):
 
     Notes
     -----
-    这些假设出自 Vaswani 等, "Attention Is All You Need" (2017), 3.2.1 节的脚注。
+    这些假设出自 Vaswani 等，"Attention Is All You Need" (2017), 3.2.1 节的脚注。
 
     Examples
     --------
@@ -59,7 +59,7 @@ def random_scores(d_k, *, n_keys=10, n_trials=500, rng):
 
 
 def jacobian_norm(weights, *, temperature=1.0):
-    """`softmax` 的雅可比矩阵有多大：所有格子的平方和再开方 (Frobenius 范数)。
+    """`softmax` 的雅可比矩阵有多大：所有格子的平方和再开方（Frobenius 范数）。
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ def score(query, key, *, scale=None):
 
     Notes
     -----
-    公式出自 Vaswani 等, "Attention Is All You Need" (2017), 3.2.1 节。
+    公式出自 Vaswani 等，"Attention Is All You Need" (2017), 3.2.1 节。
 
     Examples
     --------

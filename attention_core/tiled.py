@@ -49,7 +49,7 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
     -----
     每读一块键，最大值可能变大；之前攒下的总和与混合就乘上 ``exp(旧最大值 - 新最大值)``，
     与一开始就减去新最大值是一回事。出自 Milakov 与 Gimelshein,
-    "Online normalizer calculation for softmax" (2018) 和 Dao 等, "FlashAttention" (2022)。
+    "Online normalizer calculation for softmax" (2018) 和 Dao 等，"FlashAttention" (2022)。
 
     Examples
     --------

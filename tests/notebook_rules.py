@@ -374,24 +374,3 @@ def every_ignored_output_is_checked_beside(page):
         following = page.code[place + 1][1] if place + 1 < len(page.code) else None
         if following is None or not any(map(output_texts, following.outputs)):
             yield f"第 {n} 格：输出不比较，紧接着的代码格子也没有可比的输出"
-
-
-# ---------------------------------------------------------------- 文字
-
-
-@rule
-def bold_renders(page):
-    for n, markdown in page.markdown:
-        for text in [*markdown.texts, *markdown.html]:
-            if "**" in text:
-                yield f"第 {n} 格：粗体没有生效，标点和引号要放在 ** 外面：{text.strip()[:40]}"
-
-
-@rule
-def reader_is_addressed_as_ni(page):
-    for n, cell in enumerate(page.nb.cells, 1):
-        if "您" in cell.source:
-            yield f"第 {n} 格：请用“你”"
-    for n, output in page.outputs:
-        if any("您" in text for text in output_texts(output)):
-            yield f"第 {n} 格的输出：请用“你”"

@@ -60,7 +60,7 @@ LANGUAGE_INFO = {
     "pygments_lexer": "ipython3",
 }
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-# 两张图的均方根差 (0 到 255) 不超过它，就当作同一张图。
+# 两张图的均方根差（0 到 255）不超过它，就当作同一张图。
 PICTURE_TOLERANCE = 3.0
 # 最慢的格子也该在这么多秒里算完。
 CELL_TIMEOUT = 120
@@ -170,6 +170,7 @@ def execute(nb, name, folder):
         timeout=CELL_TIMEOUT,
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
+        coalesce_streams=True,  # 慢的格子会分几批打印，批次每次不同
         extra_arguments=["--HistoryManager.hist_file=:memory:"],
         on_cell_start=lambda cell, cell_index: current.append(cell_index),
     )

@@ -58,7 +58,7 @@ def test_wrong_solution_is_named_with_numbers_and_reason(exercise, wrong):
     assert first.endswith(wrong.name)
     assert f"  原因：{wrong.why}" in lines
     shown = dict(line.strip().split("：", 1) for line in lines if "：" in line)
-    # 形状对不上的错法 (11-1 的 own_values) 得不出结果，numpy 的原话就是它的数字。
+    # 形状对不上的错法（11-1 的 own_values）得不出结果，numpy 的原话就是它的数字。
     assert shown.get("你得到的") != shown.get("应该得到") or "ValueError: matmul" in verdict.text
     assert next(iter(inspect.signature(exercise.rights[0]).parameters)) in shown["拿来试的"]
 

@@ -155,7 +155,7 @@ def test_three_steps_shows_the_chapters_row():
     column = numbers(bars)
     assert column[:10] == [.4, .3, 4.2, .2, .3, 1.1, .6, .5, .7, .4]
     assert_allclose(column[10:20], expected, atol=.00501)
-    # 猫's share .8125 times its 1.0 in 动物, plus .1 .3 .1 .3 of 那 只 过 累.
+    # The share .8125 of 猫 times its 1.0 in the first row, plus .1 .3 .1 .3 of four others.
     assert numbers(vectors)[-4] == pytest.approx(
         .8125 + .1 * .0182 + .3 * .0164 + .1 * .0164 + .3 * .0245, abs=.00501)
     assert "「猫」0.81" in panel.view.finding

@@ -387,7 +387,7 @@ def _unchanged(before, after):
 
 
 def _is_untouched(function, stub):
-    """读者的函数与空着的身体做的事一样吗 (说明文字改了不算)。"""
+    """读者的函数与空着的身体做的事一样吗（说明文字改了不算）。"""
     def steps(function):
         return [step.opname for step in dis.get_instructions(function)]
 

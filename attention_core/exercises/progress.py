@@ -44,7 +44,7 @@ def path():
     Returns
     -------
     path : pathlib.Path
-        环境变量 ``ATTENTION_PROGRESS``;没有设时在用户自己的数据文件夹里。
+        环境变量 ``ATTENTION_PROGRESS``；没有设时在用户自己的数据文件夹里。
     """
     chosen = os.environ.get("ATTENTION_PROGRESS")
     if chosen:

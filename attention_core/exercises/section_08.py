@@ -18,7 +18,7 @@ steps_between = Exercise(
 
 @steps_between.stub
 def my_steps(n_words):
-    """第一个词到最后一个词：[循环网络的步数, 自注意力的步数]。"""
+    """第一个词到最后一个词：`[循环网络的步数, 自注意力的步数]`。"""
     ...  # 你的代码
 
 
@@ -121,7 +121,7 @@ merge_blocks = Exercise(
 
 @merge_blocks.stub
 def my_merge_blocks(left, right):
-    """合并两块，返回 [最大分数, 总和, 混合]。"""
+    """合并两块，返回 `[最大分数, 总和, 混合]`。"""
     ...  # 你的代码
 
 

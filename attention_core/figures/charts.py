@@ -36,7 +36,7 @@ def _finite(name, x):
 def _series(ax, series, *shape):
     """检查一组命名的数据：个数放得下，每组都是 ``shape``，其中 None 是任意长度。"""
     if not isinstance(series, dict) or not series:
-        fail("series", "至少有一项的字典 {名字: 数据}", f" {type(series).__name__}",
+        fail("series", "至少有一项的字典（名字和数据）", f" {type(series).__name__}",
              '例如 {"缩放之后": y}。')
     taken = len(ax.get_legend_handles_labels()[1])
     if taken + len(series) > len(PALETTE):

@@ -1,6 +1,6 @@
 '''活的面板：读者拖动的东西。
 
-一个面板是一个纯函数 ``render(设置) -> View``，加上几个控件。`View` 是几块积木（SVG）和一句结论；
+一个面板是一个纯函数 ``render(设置) -> View``，加上几个控件。`View` 是几块积木 (SVG) 和一句结论；
 接线、重置、出错提示、没有内核时的静止图，都由 `Panel` 管。笔记本里只有一行::
 
     from attention_core import panels

@@ -28,7 +28,7 @@ def stops(description, options, value=None, *, tooltip=None, width=340):
     description : str
         中文名加符号，例如 ``"维数 d_k"``。
     options : sequence
-        每一档：值，或者 (显示的文字, 值)。
+        每一档：值，或者 ``(显示的文字, 值)``。
     value : optional
         开始时的值，缺省是第一档。
     tooltip : str, optional
@@ -64,7 +64,7 @@ def token(tokens, value=0, *, description="谁在提问"):
 
 
 def choice(description, options, value=None, *, tooltip=None, width=300):
-    """下拉框：options 是值，或者 (显示的文字, 值)。"""
+    """下拉框：options 是值，或者 ``(显示的文字, 值)``。"""
     extra = {} if value is None else {"value": value}
     return ipywidgets.Dropdown(
         options=list(options), description=description, tooltip=tooltip or description,

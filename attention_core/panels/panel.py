@@ -40,14 +40,14 @@ _SCRIPT = """
 })();
 """.strip()
 
-# 单元格 -> (那一次运行的编号, 它造的面板)
+# 单元格 -> `(那一次运行的编号, 它造的面板)`
 _made_by = {}
 
 
 def _running_cell():
     """正在运行的单元格和这一次运行的编号；不在笔记本里时是 None。
 
-    JupyterLab 在消息里写了单元格的 id；没有写的前端（nbclient）就用单元格的内容代替。
+    JupyterLab 在消息里写了单元格的 id；没有写的前端 (nbclient) 就用单元格的内容代替。
     """
     shell = get_ipython()
     if shell is None or not hasattr(shell, "kernel"):

@@ -16,7 +16,7 @@ MAPS = (*ROLES[:3], "it 给动物", "it 给地方")
 def _atlas(data):
     """每一种地图：每个头一个数，shape (6, 12)。前三种对四十句平均，后两种对前六句各一张。"""
     shares = dict(zip(ROLES, role_shares(data.weights)))
-    rows = data.weights[:len(data.log_weights), ..., IT, :]   # (6 句, 6, 12, N)
+    rows = data.weights[:len(data.log_weights), ..., IT, :]   # (6, 6, 12, N)：句、层、头、词
     return shares | {"it 给动物": rows[..., ANIMAL], "it 给地方": rows[..., PLACE]}
 
 
