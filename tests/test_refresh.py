@@ -229,6 +229,12 @@ def test_measured_times_settle_because_the_old_output_stays(book):
     assert second["shown"] != first["shown"]
 
 
+def test_what_a_slow_cell_prints_piece_by_piece_is_one_output(book):
+    book.write(new_code_cell("import time\nfor n in (1, 2):\n    print(n, flush=True)\n    time.sleep(0.5)"))
+    assert book.run() == 0
+    assert [output.text for output in book.cells()[2].outputs] == ["1\n2\n"]
+
+
 def test_names_choose_the_notebooks(book):
     book.write(new_code_cell("pass"), stem="04_three_steps")
     book.write(new_code_cell("1 / 0"), stem="05_scaling")
