@@ -200,7 +200,8 @@ def make_finite(peak, scores):
 
 def exp_below(peak, scores, temperature):
     """就地变成 ``exp((scores - peak) / temperature)``；温度 0 和无穷大取极限（下溢成 0、上溢成无穷大的也算）。"""
-    scores -= peak
+    if peak is not None:
+        scores -= peak
     temperature = scores.dtype.type(temperature)
     if temperature == 0 or temperature == np.inf:   # 0/0 和 inf/inf 没有值
         np.divide(scores, temperature, out=scores, where=(scores != 0) & (scores != -np.inf))

@@ -18,8 +18,12 @@ from ._arrays import (
 )
 from .steps import all_finite, exp_below, make_finite, matmul, unchecked_weighted_sum
 
+_SMALL = 16   # 不超过它的分数，取指数以后还远远没到 float32 的上限
+_SMALL_BITS = 24   # exp(16) < 2 ** 24
 
-def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=1.0, query_block=256, key_block=512):
+
+def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=1.0, query_block=None,
+                    key_block=512):
     """与 `scaled_dot_product_attention` 的输出相同，但内存只随句长线性增长。
 
     Parameters
@@ -33,8 +37,10 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
         缺省是 ``1 / sqrt(d_k)``。
     temperature : float
         见 `softmax`。
-    query_block, key_block : int
-        一块有几个查询、几个键。只影响快慢和内存，不影响结果。
+    query_block : int, optional
+        一块有几个查询；缺省 256，因果时 128。只影响快慢和内存，不影响结果。
+    key_block : int
+        一块有几个键，也一样。
 
     Returns
     -------
@@ -60,18 +66,35 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
     dtype, query, key, value = to_floats("query key value", query, key, value)
     lead = _check_inputs(query, key, value, causal)
     scale, temperature = check_scale(scale, query.shape[-1]), check_temperature(temperature)
-    query_block, key_block = check_count("query_block", query_block, 1), check_count("key_block", key_block, 1)
+    query_block = check_count("query_block", (128 if causal else 256) if query_block is None else query_block, 1)
+    key_block = check_count("key_block", key_block, 1)
     output = np.empty((*lead, query.shape[-2], value.shape[-1]), np.result_type(query, key, value))
-    unit = 0.5 ** value.shape[-2].bit_length()   # 2 的幂，不损失精度；没有归一的权重乘上大的值也不会溢出
+    # 2 的幂，不损失精度；没有归一的权重（最大 exp(_SMALL)，一共 S 个）乘上大的值也不会溢出
+    unit = 0.5 ** (value.shape[-2].bit_length() + _SMALL_BITS)
     with np.errstate(all="ignore"):   # 未来的键可以是 NaN 或无穷大
-        heads = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query * scale, key, value * unit)]
+        query, value = query * scale, value * unit
+        small = _scores_are_small(query, key, causal, temperature)
+        arrays = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value, small)]
         for head in np.ndindex(lead):
-            q, k, v = (x[head] for x in heads)
+            q, k, v, known = (x[head] for x in arrays)
             for i in range(0, len(q), query_block):
                 rows = slice(i, i + query_block)
-                blend, total = _read_keys(q[rows], k, v, i if causal else None, temperature, key_block)
-                np.divide(blend, np.maximum(total, 1) * unit, out=output[head][rows])   # (rows, d_v)
+                blend, total = _read_keys(q[rows], k, v, known[rows], i if causal else None, temperature, key_block)
+                np.divide(blend, np.where(total == 0, 1, total) * unit, out=output[head][rows])   # (rows, d_v)
     return cast(output, dtype)
+
+
+def _scores_are_small(query, key, causal, temperature):
+    """哪些查询的分数一定小到不必减去最大值：点积不超过长度之积，只看它看得见的键，所以与后文无关。"""
+    lengths = np.sqrt(np.vecdot(key, key))   # (..., S)
+    if not key.shape[-2]:
+        longest = np.zeros((1, 1), key.dtype)
+    elif causal:
+        longest = np.maximum.accumulate(lengths, axis=-1)
+        longest = longest[..., np.minimum(np.arange(query.shape[-2]), key.shape[-2] - 1), None]   # (..., L, 1)
+    else:
+        longest = lengths.max(axis=-1, keepdims=True)[..., None]   # (..., 1, 1)
+    return np.sqrt(np.vecdot(query, query))[..., None] * longest < _SMALL * temperature   # (..., L, 1)
 
 
 def _check_inputs(query, key, value, causal):
@@ -84,23 +107,24 @@ def _check_inputs(query, key, value, causal):
     return np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
 
 
-def _read_keys(query, key, value, first, temperature, key_block):
+def _read_keys(query, key, value, small, first, temperature, key_block):
     """一块查询读完看得见的每一块键，返回没有归一的混合与权重的总和；``first`` 是因果掩码下这块查询的第一个位置。"""
     n_seen = len(key) if first is None else min(len(key), first + len(query))
-    blend = np.zeros((len(query), value.shape[-1]), value.dtype)   # (rows, d_v)
-    peak, total = np.full((2, len(query), 1), [[[-np.inf]], [[0]]], query.dtype)   # (rows, 1)
+    peak = np.where(small, 0, -np.inf).astype(query.dtype)   # (rows, 1)
+    blend, total, kept, all_small = 0, 0, 1, small.all()
     for j in range(0, n_seen, key_block):
         block = slice(j, min(j + key_block, n_seen))
         scores = matmul(query, key[block].T)   # (rows, keys)
         if first is not None:
             _shut_future(scores, first, j)
-        old, peak = peak, np.maximum(peak, scores.max(axis=-1, keepdims=True))
-        kept = exp_below(0, np.where(old == peak, 0, old - peak), temperature)   # (rows, 1)
-        weights = exp_below(_finite(peak, scores), scores, temperature)
+        if not all_small:
+            old, peak = peak, np.where(small, 0, np.maximum(peak, scores.max(axis=-1, keepdims=True)))
+            kept = exp_below(None, np.where(old == peak, 0, old - peak), temperature)   # (rows, 1)
+            scores -= _finite(peak, scores)
+        weights = exp_below(None, scores, temperature)
         total = total * kept + matmul(weights, np.ones((weights.shape[-1], 1), weights.dtype))
-        new = unchecked_weighted_sum(weights, value[block])
-        blend = new + np.where(kept == 0, 0, blend * kept) if j else new
-    return blend, total
+        blend = np.where(kept == 0, 0, blend * kept) + unchecked_weighted_sum(weights, value[block])
+    return np.broadcast_to(blend, (len(query), value.shape[-1])), np.broadcast_to(total, (len(query), 1))
 
 
 def _finite(peak, scores):

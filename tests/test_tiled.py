@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import attention_core as ac
+from attention_core import tiled
 from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 from reference_cases import load_cases, onnx_inputs
 
@@ -123,6 +124,29 @@ def test_the_future_changes_nothing_to_the_bit(poison, temperature):
         bad_key[i + 1 :], bad_value[i + 1 :] = poison, poison
         output = ac.tiled_attention(query, bad_key, bad_value, **options)
         np.testing.assert_array_equal(output[: i + 1], clean[: i + 1])
+
+
+@pytest.mark.parametrize("other", [1e3, 1e-3, NAN, INF])
+@pytest.mark.parametrize("causal", [False, True])
+def test_a_query_changes_no_other_row_to_the_bit(other, causal):
+    # large and small scores take different ways (with and without a running maximum)
+    query, key, value = inputs(np.float32, S)
+    options = {"causal": causal, "query_block": 3, "key_block": 2}
+    changed = query.copy()
+    changed[4] = other
+    output, clean = (ac.tiled_attention(q, key, value, **options) for q in (changed, query))
+    rest = np.arange(S) != 4
+    np.testing.assert_array_equal(output[rest], clean[rest])
+
+
+def test_key_blocks_of_the_future_are_never_read(monkeypatch):
+    reads = []
+    monkeypatch.setattr(tiled, "matmul", lambda a, b: reads.append(b.shape) or a @ b)
+    for causal, tables in ((False, 4 * 4), (True, 4 + 3 + 2 + 1)):
+        reads.clear()
+        query, key, value = inputs(n_queries=8, n_keys=8)
+        ac.tiled_attention(query, key, value, causal=causal, query_block=2, key_block=2)
+        assert reads.count((D_K, 2)) == tables
 
 
 @pytest.mark.parametrize("blocks", BLOCKS)
