@@ -111,7 +111,9 @@ def _read_keys(query, key, value, small, first, temperature, key_block):
     """一块查询读完看得见的每一块键，返回没有归一的混合与权重的总和；``first`` 是因果掩码下这块查询的第一个位置。"""
     n_seen = len(key) if first is None else min(len(key), first + len(query))
     peak = np.where(small, 0, -np.inf).astype(query.dtype)   # (rows, 1)
-    blend, total, kept, all_small = 0, 0, 1, small.all()
+    total = np.zeros_like(peak)
+    blend = np.zeros((len(query), value.shape[-1]), value.dtype)   # (rows, d_v)
+    all_small = small.all()
     for j in range(0, n_seen, key_block):
         block = slice(j, min(j + key_block, n_seen))
         scores = matmul(query, key[block].T)   # (rows, keys)
@@ -120,11 +122,12 @@ def _read_keys(query, key, value, small, first, temperature, key_block):
         if not all_small:
             old, peak = peak, np.where(small, 0, np.maximum(peak, scores.max(axis=-1, keepdims=True)))
             kept = exp_below(None, np.where(old == peak, 0, old - peak), temperature)   # (rows, 1)
+            total, blend = total * kept, np.where(kept == 0, 0, blend * kept)
             scores -= _finite(peak, scores)
         weights = exp_below(None, scores, temperature)
-        total = total * kept + matmul(weights, np.ones((weights.shape[-1], 1), weights.dtype))
-        blend = np.where(kept == 0, 0, blend * kept) + unchecked_weighted_sum(weights, value[block])
-    return np.broadcast_to(blend, (len(query), value.shape[-1])), np.broadcast_to(total, (len(query), 1))
+        total += matmul(weights, np.ones((weights.shape[-1], 1), weights.dtype))
+        blend += unchecked_weighted_sum(weights, value[block])
+    return blend, total
 
 
 def _finite(peak, scores):
