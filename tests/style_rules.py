@@ -273,7 +273,7 @@ def missing_english(nb):
         if cell.cell_type == "markdown" and not any(has_tag(cell, tag) for tag in GENERATED)
     )
     for term, (english, required) in terms().items():
-        # 单写“掩码”才算用到它：“因果掩码”是另一条。
+        # 单写“掩码”才算用到它：“因果掩码”是另一条。“查询、键、值 (query, …)”一并写出的也算。
         used = re.search(rf"(?<!因果)(?<!填充){term}", own)
-        if required and used and not re.search(rf"{term}(\*\*)? \({english}\b", own):
+        if required and used and not re.search(rf"{term}[^()|\n]{{0,6}} ?(\(|\| ){english}\b", own):
             yield f"用到了“{term}”，没有一处写出 {term} ({english})"

@@ -103,6 +103,8 @@ def test_a_required_term_without_its_english_is_caught():
     assert list(missing_english(notebook("猫的权重最大。", "weights")))
     assert not list(missing_english(notebook("猫的权重 (weights) 最大。", "权重加起来是 1。")))
     assert not list(missing_english(notebook("**权重** (weights)")))
+    assert not list(missing_english(notebook("| 权重 | weights |")))
+    assert not list(missing_english(notebook("查询、键、值 (query, key, value)")))
     assert not list(missing_english(notebook("第 10 节的因果掩码。")))
     assert not list(missing_english(notebook("下一本讲权重。", tags=["navigation"])))
 
