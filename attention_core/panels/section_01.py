@@ -35,7 +35,8 @@ def render(overwrite, unit, temperature):
         blocks.curve(steps, kept ** steps, point=(rewrites, left), x_label="改写了几次", y_label="还剩当初的几分之几",
                      x_limits=(0, MOST_REWRITES), y_limits=(0, 1), title="「猫」在笔记里还剩多少"),
     ), f"每次盖掉 {overwrite:g}，按{unit}数改写 {rewrites} 次：「猫」还剩当初的 {blocks.number(left)}，占笔记的 "
-       f"{blocks.number(shares[cat])}；直接回头看，「猫」占 {blocks.number(look)}。")
+       f"{blocks.number(shares[cat])}；直接回头看（温度 {blocks.short_number(temperature)}），「猫」占 "
+       f"{blocks.number(look)}。")
 
 
 def fading_note():

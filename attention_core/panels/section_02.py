@@ -39,8 +39,9 @@ def render(query, temperature, own, computer, brain, kitchen):
 
     best = np.flatnonzero(weights == weights.max())
     shares = "、".join(f"「{labels[i]}」" for i in best[:3])
-    finding = (f"查「{query}」：份额最大的是{shares}，" + ("各" if len(best) > 1 else "")
-               + f"{blocks.number(weights.max())}；混出来的内容里，{DICTIONARY_TOPICS[int(blend.argmax())]}最多："
+    each = "各 " if len(best) > 1 else ""
+    finding = (f"查「{query}」，温度 {blocks.short_number(temperature)}：份额最大的是{shares}，"
+               f"{each}{blocks.number(weights.max())}；混出来的内容里，{DICTIONARY_TOPICS[int(blend.argmax())]}最多："
                f"{blocks.number(blend.max())}。")
     return View((
         blocks.bars(labels, {"像不像": np.where(mask, similarity, -np.inf), "份额": weights}, mask=mask,

@@ -40,9 +40,10 @@ def render(asker, change, stretch, temperature):
     if weights.max() - weights.min() < 1e-9:
         looks = f"看每个词一样多，各 {blocks.number(weights.max())}"
     else:
-        looks = f"最看「{book.TOKENS[best]}」，权重 {blocks.number(weights.max())}，方向相似度 {blocks.number(alike[best])}"
-    finding = (f"「{book.TOKENS[asker]}」{looks}；新内容里“{KINDS[int(output.argmax())]}”最多："
-               f"{blocks.number(output.max())}。")
+        looks = (f"最看「{book.TOKENS[best]}」，权重 {blocks.number(weights.max())}，"
+                 f"方向相似度 {blocks.number(alike[best])}")
+    finding = (f"温度 {blocks.short_number(temperature)}：「{book.TOKENS[asker]}」{looks}；"
+               f"新内容里“{KINDS[int(output.argmax())]}”最多：{blocks.number(output.max())}。")
     return View((
         blocks.bars(book.TOKENS, {"像不像": alike, "分数": scores[0], "权重": weights[0]},
                     limits={"像不像": 1.0, "分数": 6.0, "权重": 1.0}, title=f"「{book.TOKENS[asker]}」问每一个词"),
@@ -80,11 +81,13 @@ def render_shapes(d_k, temperature):
     arrays = {"输入 X": x, "W_Q": matrices[0], "W_K": matrices[1], "W_V": matrices[2], "查询": query, "键": key,
               "值": value, "分数": scores, "权重": weights, "输出": output}
     n_parameters = sum(matrix.size for matrix in matrices)
+    rows = [[name, " × ".join(map(str, array.shape))] for name, array in arrays.items()]
     return View((
-        blocks.text_table(["数组", "形状"], [[name, " × ".join(map(str, array.shape))] for name, array in arrays.items()],
-                          title=f"三个矩阵一共 {n_parameters} 个数"),
+        blocks.text_table(["数组", "形状"], rows, title=f"三个矩阵一共 {n_parameters} 个数"),
         blocks.table(weights, book.TOKENS, book.TOKENS, query=ASKER, title="权重（随机的矩阵，没有训练过）"),
-    ), f"d_k = {d_k}：查询和键各有 {d_k} 个数，三个矩阵一共 {n_parameters} 个数；分数和权重总是 {len(x)} × {len(x)}。")
+    ), f"d_k = {d_k}，温度 {blocks.short_number(temperature)}：查询和键各有 {d_k} 个数，"
+       f"三个矩阵一共 {n_parameters} 个数；分数和权重总是 {len(x)} × {len(x)}。"
+       f"「它」最大的权重 {blocks.number(weights[ASKER].max())}。")
 
 
 def shapes():

@@ -47,9 +47,13 @@ def render(temperature, causal):
     shares[place], seen[place] = weights, mask
     scores = np.where(mask, SCORES, -np.inf)
     first, second = np.argsort(-weights, kind="stable")[:2]
+    if weights[first] > weights[second]:
+        shares_text = (f"「{KEYS[first]}」{blocks.number(weights[first])}，"
+                       f"其次「{KEYS[second]}」{blocks.number(weights[second])}")
+    else:
+        shares_text = f"看得见的各 {blocks.number(weights[first])}"
     finding = (
-        f"「它」的份额：「{KEYS[first]}」{blocks.number(weights[first])}，"
-        f"其次「{KEYS[second]}」{blocks.number(weights[second])}，"
+        f"温度 {blocks.short_number(temperature)}，「它」的份额：{shares_text}，"
         f"{int(mask.sum())} 份合计 {blocks.number(weights.sum())}。"
         f"混出来的新向量里，「{MEANINGS[int(blend.argmax())]}」最多：{blocks.number(blend.max())}。")
     return View((

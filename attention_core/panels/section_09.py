@@ -27,9 +27,10 @@ def render(sentence, temperature):
         ROLE_QUERIES.sum(axis=0, keepdims=True), ROLE_KEYS, value, temperature=temperature)
     two, two_weights = scaled_dot_product_attention(   # (2, 1, 2), (2, 1, N)
         ROLE_QUERIES[:, None], ROLE_KEYS, value, temperature=temperature)
-    single, double = one[0], two[:, 0].ravel()   # (2,), (4,)
-    finding = (f"{sentence}：一个头得到 {NOUNS[0]} {blocks.number(single[0])}、{NOUNS[1]} {blocks.number(single[1])}；"
-               f"两个头里，“{HEADS[0]}”得到 {NOUNS[0]} {blocks.number(double[0])}、{NOUNS[1]} {blocks.number(double[1])}。")
+    single, double = one[0], two[0, 0]   # (2,), (2,)
+    answers = [f"{NOUNS[0]} {blocks.number(cat)}、{NOUNS[1]} {blocks.number(road)}" for cat, road in (single, double)]
+    finding = (f"{sentence}，温度 {blocks.short_number(temperature)}：一个头得到 {answers[0]}；"
+               f"两个头里，“{HEADS[0]}”得到 {answers[1]}。")
     return View((
         blocks.table(np.vstack([one_weights, two_weights[:, 0]]), ["一个头", *HEADS], tokens, title="「过」的权重"),
         blocks.vectors(single[None], ["一个头"], NOUNS, limit=1.0, title="一个头的输出"),
@@ -59,12 +60,12 @@ def render_heads(n_heads, temperature):
     rows[:n_heads] = weights[:, ASKER]
     used = np.repeat((np.arange(MOST_HEADS) < n_heads)[:, None], n_tokens, axis=1)
     mean = weights[:, ASKER].mean(axis=0)   # (N,)
-    favourites = {book.TOKENS[int(row.argmax())] for row in weights[:, ASKER]}
     return View((
         blocks.table(rows, [f"头 {i + 1}" for i in range(MOST_HEADS)], book.TOKENS, mask=used,
                      title="「它」的权重，一个头一行"),
         blocks.bars(book.TOKENS, {"各头的平均": mean}, limits={"各头的平均": 1.0}, title="平均以后"),
-    ), f"{n_heads} 个头，每个头 d_k = {D_MODEL // n_heads}，参数 {layer.n_parameters} 个；各头最看的词有 {len(favourites)} 种，"
+    ), f"温度 {blocks.short_number(temperature)}，{n_heads} 个头，每个头 d_k = {D_MODEL // n_heads}，"
+       f"参数 {layer.n_parameters} 个；"
        f"平均以后最大的权重 {blocks.number(mean.max())}，各头里最大的 {blocks.number(weights[:, ASKER].max())}。")
 
 

@@ -1,0 +1,99 @@
+"""The numbers that the panels of sections 1 to 4 and 9 state."""
+
+import math
+import re
+
+import pytest
+
+from attention_core import book
+from attention_core.panels import section_01, section_02, section_03, section_04, section_09
+
+
+def numbers_in(finding):
+    return [float(found) for found in re.findall(r"\d+(?:\.\d+)?", finding)]
+
+
+class TestFadingNote:
+    @pytest.mark.parametrize(("unit", "rewrites"), [("词", 5), ("字", 7), ("字和逗号", 8)])   # counted by hand
+    @pytest.mark.parametrize("overwrite", [0.1, 0.3, 0.9])
+    def test_left_of_the_cat(self, unit, rewrites, overwrite):
+        finding = section_01.render(overwrite, unit, 1.0).finding
+        left = round((1 - overwrite) ** rewrites, 2)
+        share = round(overwrite * (1 - overwrite) ** rewrites, 2)
+        # 猫 at T = 1 over eleven words: e^4.2 over the sum of the reconciled row's powers
+        look = math.exp(4.2) / sum(math.exp(s) for s in book.RECONCILED_SCORES.values())
+        assert numbers_in(finding) == [overwrite, rewrites, left, share, 1, round(look, 2)]
+
+
+class TestSoftDictionary:
+    def ask(self, query="机器学习", temperature=0.1, own="", computer=9, brain=3, kitchen=0):
+        return section_02.render(query, temperature, own, computer, brain, kitchen).finding
+
+    def test_an_entry_of_the_dictionary_finds_itself(self):
+        for label in section_02.DICTIONARY_LABELS:
+            assert f"份额最大的是「{label}」，1.00" in self.ask(label, temperature=0)
+
+    def test_without_a_label_the_own_entry_takes_no_part(self):
+        assert "各 0.25" in self.ask(temperature=math.inf)   # four entries
+        assert "各 0.20" in self.ask(temperature=math.inf, own="机器人")   # five
+
+    def test_only_direction_counts(self):
+        assert self.ask(own="机器人", computer=9, brain=3) == self.ask(own="机器人", computer=6, brain=2)
+        assert "份额最大的是「机器人」" in self.ask(own="机器人")
+
+
+class TestThreeIdentities:
+    def ask(self, asker=7, change="", stretch=1, temperature=1.0):
+        return section_03.render(asker, change, stretch, temperature).finding
+
+    def test_each_matrix_moves_its_own(self):
+        # By hand: 它's query is 8 on 动物, 猫's key 1, 只's 0.3, d_k = 6.
+        powers = {"猫": math.exp(8 / 6**0.5), "只": math.exp(2.4 / 6**0.5)}
+        total = sum(powers.values()) + 9
+        cat = f"{powers['猫'] / total:.2f}"
+        assert f"最看「猫」，权重 {cat}" in self.ask()
+        assert "“动物”最多" in self.ask()
+        assert f"最看「猫」，权重 {cat}" in self.ask(change="W_V")
+        assert "“地点”最多" in self.ask(change="W_V")
+        assert "最看「马路」" in self.ask(change="W_K")
+        assert "最看「马路」" in self.ask(change="W_Q")
+
+    def test_a_long_key_wins_without_being_more_alike(self):
+        assert "最看「猫」" in self.ask(stretch=3)
+        alike = f"方向相似度 {0.3 / math.hypot(0.3, 0.7):.2f}"
+        assert "最看「只」" in self.ask(stretch=4)
+        assert alike in self.ask(stretch=4)
+
+    def test_a_query_of_zero_looks_at_all(self):
+        assert "看每个词一样多，各 0.09" in self.ask(asker=0)
+
+    @pytest.mark.parametrize("d_k", [1, 8, 64])
+    def test_shapes(self, d_k):
+        finding = section_03.render_shapes(d_k, 1.0).finding
+        assert numbers_in(finding)[:6] == [d_k, 1, d_k, 16 * d_k * 2 + 16 * 4, 11, 11]
+
+
+class TestThreeSteps:
+    def test_the_row(self):
+        powers = {token: math.exp(s) for token, s in book.SECTION_4_SCORES.items()}
+        cat, road = (powers[token] / sum(powers.values()) for token in ("猫", "马路"))
+        finding = section_04.render(1.0, False).finding
+        assert f"「猫」{cat:.2f}，其次「马路」{road:.2f}" in finding
+        before = sum(powers[token] for token in book.TOKENS[:book.TOKENS.index("它")])
+        assert f"「猫」{powers['猫'] / before:.2f}，" in section_04.render(1.0, True).finding
+
+    def test_all_alike(self):
+        assert "看得见的各 0.10，10 份" in section_04.render(math.inf, False).finding
+        assert "看得见的各 0.14，7 份" in section_04.render(math.inf, True).finding
+
+
+class TestHeads:
+    def test_one_head_cannot_tell_the_sentences_apart(self):
+        cat = math.exp(8 / 3**0.5) / (math.exp(8 / 3**0.5) + 3)   # a query of 8 against keys of length 3
+        straight, turned = (section_09.render(s, 1.0).finding for s in ("猫没过马路", "马路没过猫"))
+        assert numbers_in(straight)[1:3] == numbers_in(turned)[1:3]
+        assert numbers_in(straight)[3:] == numbers_in(turned)[3:][::-1] == [round(cat, 2), round((1 - cat) / 3, 2)]
+
+    def test_no_parameter_more(self):
+        for n_heads in (1, 2, 4, 8):
+            assert f"每个头 d_k = {16 // n_heads}，参数 1024 个" in section_09.render_heads(n_heads, 1.0).finding
