@@ -38,7 +38,7 @@ def real_heads():
             blocks.table(weights, tokens, query=IT, title=f"{name} 的整张表"),
         ), (f"{name}（{names[layer - 1, head - 1]}）：it 最看「{tokens[best]}」{blocks.number(row[best])}；"
             f"给 {tokens[ANIMAL]} {blocks.number(row[ANIMAL])}，给 {tokens[PLACE]} {blocks.number(row[PLACE])}。"
-            f"这里画的是{what}：{name} 是 {blocks.number(chart[layer - 1, head - 1])}。"))
+            f"这里画的是“{what}”：{name} 是 {blocks.number(chart[layer - 1, head - 1])}。"))
 
     options = [(" ".join(words[1:-2]).replace(" ' ", "'"), i)
                for i, words in enumerate(data.tokens[:len(data.log_weights)])]
