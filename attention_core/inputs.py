@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ._arrays import check_count, fail
-from .book import TOKENS
+from .book import SENTENCE_EN, TOKENS
 
 # 编造的词向量：六个数，各说这个词有多像哪一类。没有写到的是 0
 KINDS = ("动物", "地点", "动作", "状态", "代词", "虚词")
@@ -69,6 +69,21 @@ def noun_values(tokens):
 for _array in (DICTIONARY_KEYS, DICTIONARY_VALUES, NOT_IN_DICTIONARY_QUERY, ROLE_KEYS, ROLE_QUERIES):
     _array.flags.writeable = False
 
+# 编造的翻译：英文的词和中文的词，在同样九个意思上各有多少。没有写到的是 0，「了」、was 和句号在对面没有对应的词
+ENGLISH = tuple(SENTENCE_EN.replace(".", " .").split())
+MEANINGS = ("指定", "动物", "否定", "动作", "地点", "原因", "代词", "程度", "状态")
+_CHINESE_MEANINGS = {
+    "那": {"指定": 1.0}, "只": {"指定": 0.3, "动物": 0.3}, "猫": {"动物": 1.0}, "没": {"否定": 1.0}, "过": {"动作": 1.0},
+    "马路": {"地点": 1.0}, "因为": {"原因": 1.0}, "它": {"代词": 1.0}, "太": {"程度": 1.0}, "累": {"状态": 1.0}, "了": {},
+}
+_ENGLISH_MEANINGS = {
+    "The": {"指定": 1.0}, "cat": {"动物": 1.0}, "didn't": {"否定": 1.0}, "cross": {"动作": 1.0}, "the": {"指定": 1.0},
+    "street": {"地点": 1.0}, "because": {"原因": 1.0}, "it": {"代词": 0.7, "动物": 0.5}, "was": {}, "too": {"程度": 1.0},
+    "tired": {"状态": 1.0}, ".": {},
+}
+CHINESE_VECTORS = _table([_CHINESE_MEANINGS[token] for token in TOKENS], MEANINGS)     # (S, d_model)
+ENGLISH_VECTORS = _table([_ENGLISH_MEANINGS[token] for token in ENGLISH], MEANINGS)   # (L, d_model)
+ENGLISH_W_Q = _table([{meaning: 12.0} for meaning in MEANINGS], MEANINGS)   # (d_model, d_k)：是什么就找什么
 
 def word_vectors(tokens, d_model=16):
     """随机的词向量：同一个词总是同一个向量，与它站在哪里无关。

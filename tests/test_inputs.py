@@ -87,6 +87,7 @@ class TestMadeUpSentence:
         assert weights[7, 2] == pytest.approx(cat / (cat + half + 9), rel=1e-12)
 
     def test_nobody_can_change_it(self):
-        for table in (inputs.WORDS, inputs.W_Q, inputs.W_K, inputs.W_V):
+        for table in (inputs.WORDS, inputs.W_Q, inputs.W_K, inputs.W_V, inputs.CHINESE_VECTORS,
+                      inputs.ENGLISH_VECTORS, inputs.ENGLISH_W_Q):
             with pytest.raises(ValueError, match="read-only"):
                 table[0, 0] = 1

@@ -65,6 +65,7 @@ PANELS = {
     "table_bill": "section_08",
     "later_word": "section_10",
     "masked_row": "section_10",
+    "cross_attention": "section_11",
     "real_heads": "section_12",
     "learned_scores": "section_13",
     "how_many_heads": "section_09",
