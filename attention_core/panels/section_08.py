@@ -1,12 +1,10 @@
 """第 8 节的面板：一句话传多远还听得见；整张表要多少格、多少字节。"""
 
-import inspect
 from functools import cache
 
 import numpy as np
 
 from ..reach import attention_reach, recurrent_reach, typical_reach
-from ..tiled import tiled_attention
 from . import blocks, controls
 from .panel import Panel
 from .view import View
@@ -65,8 +63,7 @@ def far_apart():
 
 
 SIZES = tuple(2 ** k for k in range(4, 17))
-QUERY_BLOCK, KEY_BLOCK = (
-    inspect.signature(tiled_attention).parameters[name].default for name in ("query_block", "key_block"))
+QUERY_BLOCK, KEY_BLOCK = 256, 512   # 与 `tiled_attention` 的缺省相同
 
 
 def _bytes(count):
