@@ -201,15 +201,13 @@ def toy(rounds):
 
 
 PEAK = """
-import resource, sys, numpy as np, attention_core as ac
+import sys, tracemalloc, numpy as np, attention_core as ac
 sys.path.insert(0, {folder!r})
 from speed import normal, usual
 arrays = [normal({n}, 64, seed=seed) for seed in range(3)]
-output = np.zeros(({n}, 64), np.float32)
-ac.tiled_attention(*[x[:2] for x in arrays])
-start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-output[:] = {call}
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - start)
+tracemalloc.start()
+output = {call}
+print(tracemalloc.get_traced_memory()[1] - output.nbytes)
 """
 CALLS = {
     "attention_core 分块": "ac.tiled_attention(*arrays)",
@@ -219,14 +217,13 @@ CALLS = {
 
 
 def memory(rounds):
-    """子进程的内存峰值比调用之前多了多少（输入和输出已经在里面）。"""
+    """子进程里，输入和输出以外最多同时占多少内存（tracemalloc 记下的峰值）。"""
     del rounds
-    unit = 2**20 if sys.platform == "darwin" else 2**10
     for name, call in CALLS.items():
         for n in MEMORY_SIZES:
             code = PEAK.format(folder=str(Path(__file__).parent), n=n, call=call)
             child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-            shown = f"{int(child.stdout) / unit:.0f} MiB" if child.returncode == 0 else "放不下"
+            shown = f"{int(child.stdout) / 2**20:.1f} MiB" if child.returncode == 0 else "放不下"
             yield "内存，一个头，float32", f"{name}，N = {n}", shown, ""
 
 
