@@ -110,6 +110,21 @@ def valid_calls():
             },
         ),
         "cosine_similarity": (ac.cosine_similarity, {"query": query, "key": key}),
+        "tiled_attention": (
+            ac.tiled_attention,
+            {
+                "query": query,
+                "key": key,
+                "value": value,
+                "causal": True,
+                "scale": 0.5,
+                "temperature": 2.0,
+                "query_block": 2,
+                "key_block": 3,
+            },
+        ),
+        "note_shares": (ac.note_shares, {"n_words": L, "kept": 0.8}),
+        "rnn_call": (ac.TanhRNN(D_K, D_V, rng=np.random.default_rng(0)), {"x": query}),
     }
 
 
@@ -129,6 +144,8 @@ ARRAYS = {
     "multihead_call": ["query", "key", "value"],
     "soft_lookup": ["query", "keys", "values"],
     "cosine_similarity": ["query", "key"],
+    "tiled_attention": ["query", "key", "value"],
+    "rnn_call": ["x"],
 }
 
 
