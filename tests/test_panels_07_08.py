@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from attention_core import inputs, scaled_dot_product_attention
 from attention_core.panels import section_07, section_08
 
 IT, CAT, TIRED, THAT = 7, 2, 9, 0
@@ -52,6 +53,17 @@ class TestWordOrder:
         view = section_07._render_word_order("我爱北京天安门", how, 1.0, 1.0)
         assert "变得最多" in view.finding
         assert "0.00" not in texts(view.blocks[2])
+
+    def test_each_word_is_compared_with_itself(self):
+        words = list("我爱北京天安门")
+        vectors, places = inputs.word_vectors(words, 16), inputs.position_vectors(7, 16)
+        order = list(section_07.shuffled(7, "random"))
+        assert order != list(np.argsort(order))   # else the direction could not be told
+        before, after = (scaled_dot_product_attention(*((x + places) @ section_07.PROJECTIONS))[0]
+                         for x in (vectors, vectors[order]))
+        expected = [f"{math.dist(before[j], after[order.index(j)]):.2f}" for j in range(7)]
+        shown = texts(section_07._render_word_order("".join(words), "random", 1.0, 1.0).blocks[2])
+        assert shown[-7:] == expected
 
     def test_the_same_order_changes_nothing(self):
         assert "一点没变" in section_07._render_word_order("猫追狗", "same", 2.0, 1.0).finding
