@@ -41,7 +41,7 @@ def _render_row(how, late, nothing, temperature):
     shut = "整行的" if nothing else "「它」后面的"
     return View((
         blocks.sentence(TOKENS, weights, query=IT, mask=mask, title="「它」那一行，斜线是不许看的"),
-        blocks.bars(TOKENS, {"分数": [blocks.number(score) for score in scores], "进 softmax 的": shown,
+        blocks.bars(TOKENS, {"分数": [blocks.number(score) for score in scores], "遮过的": shown,
                              "权重": weights}, mask=mask, mark=IT, limits={"权重": 1.0}, title="从分数到权重"),
     ), (f"温度 {blocks.short_number(temperature)}：「猫」{blocks.number(weights[CAT], 4)}；{shut}词共分到 {blocks.number(weights[~is_open].sum(), 4)}；"
         f"整行合计 {blocks.number(weights.sum(), 4)}。"))
@@ -88,7 +88,7 @@ def _render_later(text, place, replacement, causal, n_layers, temperature):
         blocks.bars(new_words, {"输出变了多少": moved}, mark=place, limits={"输出变了多少": 2.0}, digits=3,
                     title="每个位置的输出"),
     ), (f"{where}「{words[place][:LONGEST_WORD]}」换成「{new_words[place]}」：前面 {place} 个词里，"
-        f"输出动了的有 {has_moved[:place].sum()} 个；从它往后 {len(words) - place} 个词里，动了的有 "
+        f"输出动了的有 {has_moved[:place].sum()} 个；从它起的 {len(words) - place} 个词里，动了的有 "
         f"{has_moved[place:].sum()} 个。"))
 
 

@@ -24,16 +24,16 @@ def _render(asker, n_real, shut, temperature):
     mask = padding_mask(n_real, n_source) if shut else None   # (1, S)
     output, weights = scaled_dot_product_attention(QUERY, source, source, mask=mask, temperature=temperature)
 
-    row, word = weights[asker], ENGLISH[asker]
+    row, word = weights[asker], f"“{ENGLISH[asker]}”"   # 句号也能提问，加上引号才看得见
     best = np.flatnonzero(row > row.max() - 1e-12)
     most = (f"最看「{names[best[0]]}」，{blocks.number(row.max())}" if len(best) == 1
             else f"没有最看谁，{len(best)} 个位置并列，各 {blocks.number(row.max())}")
     return View((
-        blocks.sentence(names, row, mask=None if mask is None else mask[0], title=f"{word} 在问中文的每一个词"),
+        blocks.sentence(names, row, mask=None if mask is None else mask[0], title=f"{word}在问中文的每一个词"),
         blocks.table(weights, ENGLISH, names, mask=mask, query=asker, title="行是英文，列是中文（向量是编造的）"),
         blocks.vectors(np.stack([ENGLISH_VECTORS[asker], output[asker]]), ["自己", "取来的"], MEANINGS,
-                       mark=1, limit=1.0, digits=1, title=f"{word} 自己的意思，和从中文取来的"),
-    ), (f"温度 {blocks.short_number(temperature)}：{word} {most}；"
+                       mark=1, limit=1.0, digits=1, title=f"{word}自己的意思，和从中文取来的"),
+    ), (f"温度 {blocks.short_number(temperature)}：{word}{most}；"
         f"{n_source - n_real} 个空位一共分到 {blocks.number(row[n_real:].sum())}。"))
 
 
