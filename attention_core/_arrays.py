@@ -74,14 +74,19 @@ def check_matrix(name, x, shape):
         fail(name, f"形状 {shape} 的数组（至少两个轴）", f"形状 {x.shape}", f"只有一个向量时写成 {name}[None, :]。")
 
 
+def broadcast(*shapes):
+    """几个形状广播以后的形状；不能广播时是 None。"""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        return None
+
+
 def check_broadcast(name, x, other_name, other):
     """检查两个数组除最后两个轴以外的前导轴能广播。"""
-    if x.ndim == 2 or other.ndim == 2 or x.shape[:-2] == other.shape[:-2]:
-        return
-    try:
-        np.broadcast_shapes(x.shape[:-2], other.shape[:-2])
-    except ValueError:
-        fail(name, f"前导轴能与 {other_name} 的 {other.shape[:-2]} 广播的数组", f"前导轴 {x.shape[:-2]}",
+    leading, others = x.shape[:-2], other.shape[:-2]
+    if leading != others and broadcast(leading, others) is None:
+        fail(name, f"前导轴能与 {other_name} 的 {others} 广播的数组", f"前导轴 {leading}",
              "对应的轴长度要相等，或者有一个是 1。")
 
 
@@ -131,19 +136,19 @@ def check_count(name, x, minimum=0):
 
 def check_query_key(query, key):
     """检查查询和键能做点积。"""
-    check_matrix("query", query, "(..., L, d_k)")
-    check_matrix("key", key, "(..., S, d_k)")
-    if query.shape[-1] != key.shape[-1]:
-        fail("key", f"最后一轴与 query 相同 (d_k={query.shape[-1]}) 的数组", f"形状 {key.shape}",
-             "查询和键的长度必须一样，才能做点积。")
-    check_broadcast("key", key, "query", query)
+    _check_pair("query", query, "(..., L, d_k)", "key", key, "(..., S, d_k)", "d_k", -1)
 
 
 def check_weights(weights, value):
     """检查有几份权重就有几个值。"""
-    check_matrix("weights", weights, "(..., L, S)")
-    check_matrix("value", value, "(..., S, d_v)")
-    if weights.shape[-1] != value.shape[-2]:
-        fail("value", f"倒数第二轴与 weights 的最后一轴相同 (S={weights.shape[-1]}) 的数组", f"形状 {value.shape}",
-             "有几个键就要有几个值。")
-    check_broadcast("value", value, "weights", weights)
+    _check_pair("weights", weights, "(..., L, S)", "value", value, "(..., S, d_v)", "S", -2)
+
+
+def _check_pair(name, x, shape, other_name, other, other_shape, letter, axis):
+    """检查 ``x`` 的最后一轴与 ``other`` 的第 ``axis`` 轴一样长，前导轴能广播。"""
+    check_matrix(name, x, shape)
+    check_matrix(other_name, other, other_shape)
+    if x.shape[-1] != other.shape[axis]:
+        fail(other_name, f"形状 {other_shape} 的数组，其中 {letter}={x.shape[-1]}（与 {name} 的最后一轴相同）",
+             f"形状 {other.shape}", "这两个轴要一一对应。")
+    check_broadcast(other_name, other, name, x)

@@ -5,6 +5,7 @@
 
 import numpy as np
 
+from . import _arrays
 from ._arrays import cast, check_axis, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
 from .steps import all_finite, score, softmax, weighted_sum
 
@@ -221,11 +222,7 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
 def _check_shape(name, array, last_two, *inputs):
     """检查 ``array`` 的形状与正向用这些输入算出来的相同；掩码带来的前导轴可以更多。"""
     shape = (*np.broadcast_shapes(*(x.shape[:-2] for x in inputs)), *last_two)
-    try:
-        fits = array.shape[-2:] == last_two and np.broadcast_shapes(array.shape, shape) == array.shape
-    except ValueError:
-        fits = False
-    if not fits:
+    if array.shape[-2:] != last_two or _arrays.broadcast(array.shape, shape) != array.shape:
         fail(name, f"形状 {shape} 的数组", f"形状 {array.shape}", _SAME_SHAPE)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._arrays import check_count, fail, to_array, to_mask
+from ._arrays import broadcast, check_count, fail, to_array, to_mask
 
 
 def causal_mask(n_queries, n_keys=None):
@@ -105,11 +105,10 @@ def combine_masks(*masks):
         if mask is None:
             continue
         mask = to_mask(f"masks 的第 {number} 个", mask)
-        try:
-            combined = mask if combined is None else _both(combined, mask)
-        except ValueError:
+        if combined is not None and broadcast(combined.shape, mask.shape) is None:
             fail(f"masks 的第 {number} 个", f"能与前面的 {combined.shape} 广播的数组", f"形状 {mask.shape}",
                  "最后两轴应为 (L, S)，其中可以有 1。")
+        combined = mask if combined is None else _both(combined, mask)
     return combined
 
 

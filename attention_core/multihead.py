@@ -119,12 +119,11 @@ class MultiHeadAttention:
             fail("n_heads", f"能整除 d_model={d_model} 的整数", f" {n_heads}", "每个头分到的长度必须一样。")
         if in_proj_weight is None and out_proj_weight is None:
             if not isinstance(rng, np.random.Generator):
-                fail("rng", "numpy.random.Generator（没有给权重时）", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
+                fail("rng", "Generator（没有给权重时）", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
             in_proj_weight = _xavier_uniform(rng, 3 * d_model, d_model)
             out_proj_weight = _xavier_uniform(rng, d_model, d_model)
-            if bias:
-                in_proj_bias = np.zeros(3 * d_model) if in_proj_bias is None else in_proj_bias
-                out_proj_bias = np.zeros(d_model) if out_proj_bias is None else out_proj_bias
+            in_proj_bias = np.zeros(3 * d_model) if bias and in_proj_bias is None else in_proj_bias
+            out_proj_bias = np.zeros(d_model) if bias and out_proj_bias is None else out_proj_bias
         self._dtype = result_dtype(in_proj_weight, out_proj_weight)
         self.in_proj_weight = _given("in_proj_weight", in_proj_weight, (3 * d_model, d_model))
         self.out_proj_weight = _given("out_proj_weight", out_proj_weight, (d_model, d_model))
@@ -178,9 +177,8 @@ class MultiHeadAttention:
 def _project(name, x, weight, bias):
     """PyTorch 约定的线性变换 ``x @ weight.T + bias``。"""
     x = to_float(name, x)
-    check_matrix(name, x, "(..., n, d_model)")
-    if x.shape[-1] != weight.shape[-1]:
-        fail(name, f"最后一轴长度为 d_model={weight.shape[-1]} 的数组", f"形状 {x.shape}", "请核对词向量的长度。")
+    if x.ndim < 2 or x.shape[-1] != weight.shape[-1]:
+        fail(name, f"形状 (..., n, d_model={weight.shape[-1]}) 的数组", f"形状 {x.shape}", "请核对词向量的长度。")
     with np.errstate(all="ignore"):   # 被遮住的词可以是 NaN 或无穷大
         projected = x @ weight.T   # (..., n, d_model)
         return projected if bias is None else projected + bias

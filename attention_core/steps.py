@@ -180,13 +180,8 @@ def _apply_mask(scores, mask):
 
 def check_mask(mask, scores):
     """检查掩码的类型，以及它能否盖在分数表上；返回数组。"""
-    mask = _arrays.to_mask("mask", mask)
-    table = scores.shape[-2:]
-    try:
-        fits = mask.shape == table or np.broadcast_shapes(scores.shape, mask.shape)[-len(table):] == table
-    except ValueError:
-        fits = False
-    if not fits:
+    mask, table = _arrays.to_mask("mask", mask), scores.shape[-2:]
+    if mask.shape != table and (_arrays.broadcast(scores.shape, mask.shape) or (None,))[-len(table):] != table:
         fail("mask", f"能广播到 scores 的形状 {scores.shape} 的数组", f"形状 {mask.shape}",
              "最后两轴应为 (L, S)，其中可以有 1。")
     return mask
