@@ -151,6 +151,8 @@ class Lab:
             {f"JUPYTER_{kind.upper()}_DIR": str(self.private / kind)
              for kind in ("config", "data", "runtime")},
             IPYTHONDIR=str(self.private / "ipython"),
+            # Beside a busy browser, threads of BLAS that wait for each other take 15 times as long.
+            OPENBLAS_NUM_THREADS="1",
             JUPYTERLAB_SETTINGS_DIR=str(self.private / "settings"),
             JUPYTERLAB_WORKSPACES_DIR=str(self.private / "workspaces"))
         self.log = (self.private / "log").open("w+")
