@@ -4,9 +4,12 @@
 """
 
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
-# 仓库发布以后，只改这一行，所有 Binder 链接就跟着变。
-REPOSITORY = "OWNER/REPOSITORY"
+# 仓库的地址只写在这里。公开以后用一条命令换掉，全部链接跟着变：
+# python tests/refresh_notebooks.py --repository OWNER/NAME
+PLACEHOLDER = "OWNER/REPOSITORY"
+REPOSITORY = PLACEHOLDER
 BRANCH = "main"
 
 
@@ -29,6 +32,34 @@ class Notebook:
     def binder_url(self):
         """在 Binder 上直接打开这一本的网址。"""
         return f"https://mybinder.org/v2/gh/{REPOSITORY}/{BRANCH}?urlpath=lab/tree/notebooks/{self.filename}"
+
+    def class_url(self, hub):
+        """一门课的 JupyterHub 里取来全套、打开这一本的网址 (nbgitpuller)。
+
+        Parameters
+        ----------
+        hub : str
+            JupyterHub 的网址，例如 ``"https://hub.example.edu"``。
+
+        Returns
+        -------
+        url : str
+            每人点开时，各自的文件夹里就有一份；老师改过的部分会合进去，自己写的留着。
+
+        Examples
+        --------
+        >>> SERIES[0].class_url("https://hub.example.edu").startswith("https://hub.example.edu/hub/user-redirect/git-pull?")
+        True
+        """
+        folder = REPOSITORY.rpartition("/")[2]
+        query = urlencode(
+            {
+                "repo": f"https://github.com/{REPOSITORY}",
+                "branch": BRANCH,
+                "urlpath": f"lab/tree/{folder}/notebooks/{self.filename}",
+            }
+        )
+        return f"{hub.rstrip('/')}/hub/user-redirect/git-pull?{query}"
 
 
 SERIES = (

@@ -6,6 +6,7 @@
     python tests/refresh_notebooks.py 04 05        # 只要文件名以此开头的
     python tests/refresh_notebooks.py --no-run     # 不执行，只更新导航、地图和格式
     python tests/refresh_notebooks.py --check      # 什么也不写；有出入就报告，并以 1 退出
+    python tests/refresh_notebooks.py --repository OWNER/NAME    # 换仓库的地址和全部链接，不执行
 
 整理之后，同样的内容永远是同样的字节：
 
@@ -43,6 +44,7 @@ from nbclient.exceptions import CellControlSignal, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from nbval.plugin import find_comment_markers
 
+from attention_core import series
 from attention_core.exercises.frame import find
 from attention_core.series import SERIES, neighbours
 
@@ -66,7 +68,11 @@ PICTURE_TOLERANCE = 3.0
 CELL_TIMEOUT = 120
 RANDOM_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){0,3}(-[0-9a-f]{12})?")
 EXERCISE_CHECK = re.compile(r'^check\("([^"]*)"', re.MULTILINE)
-README_MAP = re.compile(r"(<!-- map[^>]*-->\n).*?(<!-- /map -->)", re.DOTALL)
+REPOSITORY_LINE = re.compile(r"^REPOSITORY = .*$", re.MULTILINE)
+REPOSITORY_NAME = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+README_BLOCK = r"(<!-- {name}\b[^>]*-->\n).*?(<!-- /{name} -->)"
+# README 里教人拼网址时用的 JupyterHub，谁也不会真有这个域名。
+EXAMPLE_HUB = "https://hub.example.edu"
 
 
 class RefreshError(Exception):
@@ -96,22 +102,49 @@ def navigation_text(notebook, present):
 
 def map_text(present, prefix=""):
     """章节到笔记本的对照表；还没有的笔记本不给链接。"""
-    rows = ["| 节 | 笔记本 | 读完带走 | 分钟 |", "|---|---|---|---|"]
+    rows = ["| 节 | 笔记本 | 读完带走 | 分钟 | 不装也能跑 |", "|---|---|---|---|---|"]
     for notebook in SERIES:
-        name = notebook.title
+        name, online = notebook.title, ""
         if notebook in present:
             name = f"[{name}]({prefix}{notebook.filename})"
-        rows.append(f"| {notebook.section} | {name} | {notebook.takeaway} | {notebook.minutes} |")
+            online = f"[Binder]({notebook.binder_url})"
+        rows.append(f"| {notebook.section} | {name} | {notebook.takeaway} | {notebook.minutes} | {online} |")
     return "\n".join(rows)
 
 
+def address_text():
+    """README 里说明链接指向哪里的那句话；地址还没有定时，说怎样定。"""
+    if series.REPOSITORY == series.PLACEHOLDER:
+        return (
+            f"**仓库还没有公开**：上面的 Binder 链接里写的是占位的 `{series.PLACEHOLDER}`，还打不开。公开以后运行一次 "
+            "`.venv/bin/python tests/refresh_notebooks.py --repository OWNER/NAME`，全部链接就换成真的。"
+        )
+    page = f"https://github.com/{series.REPOSITORY}"
+    return f"Binder 链接打开的是 [{series.REPOSITORY}]({page}) 的 {series.BRANCH} 分支。"
+
+
 def readme_text(text, present):
-    """换掉 README 里地图标记之间的内容。"""
-    table = map_text(present, prefix="notebooks/")
-    text, found = README_MAP.subn(lambda match: f"{match[1]}{table}\n{match[2]}", text)
-    if found != 1:
-        raise RefreshError(f"README.md：应当恰好有一对 <!-- map --> 标记，找到 {found} 对。")
+    """换掉 README 里由清单生成的几块：地图、地址、一门课的链接。"""
+    blocks = {
+        "map": map_text(present, prefix="notebooks/"),
+        "address": address_text(),
+        "class": f"```text\n{SERIES[0].class_url(EXAMPLE_HUB)}\n```",
+    }
+    for name, content in blocks.items():
+        pattern = re.compile(README_BLOCK.format(name=name), re.DOTALL)
+        text, found = pattern.subn(lambda match, content=content: f"{match[1]}{content}\n{match[2]}", text)
+        if found != 1:
+            raise RefreshError(f"README.md：应当恰好有一对 <!-- {name} --> 标记，找到 {found} 对。")
     return text
+
+
+def set_repository(name, source=Path(series.__file__)):
+    """把清单里的仓库地址换成 ``name``，这一次运行里也立刻生效。"""
+    text, found = REPOSITORY_LINE.subn(f'REPOSITORY = "{name}"', source.read_text(encoding="utf-8"))
+    if found != 1:
+        raise RefreshError(f"{source.name}：应当恰好有一行 REPOSITORY = …，找到 {found} 行。")
+    write_text(source, text)
+    series.REPOSITORY = name
 
 
 def has_tag(cell, tag):
@@ -351,7 +384,13 @@ def main(arguments=None, *, folder=NOTEBOOKS, readme=README):
     parser.add_argument("names", nargs="*", help="只处理文件名以此开头的笔记本")
     parser.add_argument("--check", action="store_true", help="只比较，不写；有出入就以 1 退出")
     parser.add_argument("--no-run", action="store_true", help="不执行，只整理")
+    parser.add_argument("--repository", metavar="OWNER/NAME", help="换仓库的地址和全部链接，不执行笔记本")
     options = parser.parse_args(arguments)
+    if options.repository:
+        if options.check or options.names or not REPOSITORY_NAME.fullmatch(options.repository):
+            parser.error("--repository 应为 OWNER/NAME 的样子，单独使用")
+        set_repository(options.repository)
+        options.no_run = True
     present = present_series(folder)
     paths = [
         path

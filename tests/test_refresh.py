@@ -2,6 +2,7 @@
 
 import base64
 import io
+from pathlib import Path
 
 import nbformat
 import numpy as np
@@ -11,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 import refresh_notebooks as refresh
 
-README = "# 说明\n<!-- map -->\n<!-- /map -->\n"
+README = "# 说明\n" + "".join(f"<!-- {name} -->\n<!-- /{name} -->\n" for name in ("map", "address", "class"))
 
 
 @pytest.fixture
@@ -241,3 +242,57 @@ def test_names_choose_the_notebooks(book):
     assert book.run("04") == 0
     with pytest.raises(SystemExit):
         book.run("07")
+
+
+# ---------------------------------------------------------------- 仓库的地址
+
+
+@pytest.fixture
+def address(tmp_path, monkeypatch):
+    """一份清单文件的拷贝，命令只改它；测试过后，地址恢复原样。"""
+    copy = tmp_path / "series.py"
+    copy.write_text(Path(refresh.series.__file__).read_text(encoding="utf-8"), encoding="utf-8")
+    monkeypatch.setattr(refresh.series, "REPOSITORY", refresh.series.PLACEHOLDER)
+    monkeypatch.setattr(refresh.set_repository, "__defaults__", (copy,))
+    return copy
+
+
+def test_one_command_sets_the_address_everywhere(book, address):
+    book.write(new_code_cell("1 / 0"), new_markdown_cell("旧的", metadata={"tags": ["map"]}))
+    assert book.run("--no-run") == 0
+    for text in (book.readme.read_text(encoding="utf-8"), book.path().read_text(encoding="utf-8")):
+        assert refresh.series.PLACEHOLDER in text
+    assert "还没有公开" in book.readme.read_text(encoding="utf-8")
+    # 不执行：这本笔记本执行起来会报错。
+    assert book.run("--repository", "someone/the-cat") == 0
+    readme, notebook = book.readme.read_text(encoding="utf-8"), book.path().read_text(encoding="utf-8")
+    assert "https://mybinder.org/v2/gh/someone/the-cat/main?urlpath=lab/tree/notebooks/04_three_steps.ipynb" in notebook
+    assert "https%3A%2F%2Fgithub.com%2Fsomeone%2Fthe-cat&" in readme
+    assert "lab%2Ftree%2Fthe-cat%2Fnotebooks" in readme
+    for text in (readme, notebook):
+        assert refresh.series.PLACEHOLDER not in text
+    assert "还没有公开" not in readme
+    module = {}
+    exec(address.read_text(encoding="utf-8"), module | {"__name__": "copy"}, module)
+    assert module["REPOSITORY"] == "someone/the-cat"
+    assert book.run("--no-run", "--check") == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["someone"],
+        ["https://github.com/someone/the-cat"],
+        ["someone/the cat"],
+        ['a/b"c'],
+        ["a/b", "--check"],
+        ["a/b", "04"],
+    ],
+)
+def test_what_is_not_owner_and_name_is_refused(book, address, arguments, capsys):
+    book.write(new_code_cell("1"))
+    before = address.read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        book.run("--repository", *arguments)
+    assert "OWNER/NAME" in capsys.readouterr().err
+    assert address.read_text(encoding="utf-8") == before
