@@ -146,6 +146,8 @@ def check_weights(weights, value):
 
 def _check_pair(name, x, shape, other_name, other, other_shape, letter, axis):
     """检查 ``x`` 的最后一轴与 ``other`` 的第 ``axis`` 轴一样长，前导轴能广播。"""
+    if x.ndim == other.ndim == 2 and x.shape[-1] == other.shape[axis]:
+        return   # 最常见的情形；拖滑块时每一微秒都算数
     check_matrix(name, x, shape)
     check_matrix(other_name, other, other_shape)
     if x.shape[-1] != other.shape[axis]:
