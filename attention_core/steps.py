@@ -21,6 +21,7 @@ from . import _arrays
 from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
 
 _CACHE_BYTES = 2**19   # 小于常见的二级缓存
+_ONE_THREAD = 10_000   # 点积再长，OpenBLAS 就开多个线程；机器忙的时候，等线程比算久几百倍
 
 
 def score(query, key, *, scale=None):
@@ -229,7 +230,10 @@ def _cache_blocks(x):
 def all_finite(x):
     """``x`` 里是否没有 NaN 和无穷大；平方和溢出时也答否，调用方只会走较慢而同样正确的路。"""
     flat = x.ravel()
-    return math.isfinite(flat.dot(flat))
+    if flat.size <= _ONE_THREAD:
+        return math.isfinite(flat.dot(flat))
+    pieces = (flat[i:i + _ONE_THREAD] for i in range(0, flat.size, _ONE_THREAD))
+    return all(math.isfinite(piece.dot(piece)) for piece in pieces)
 
 
 def matmul(a, b):
