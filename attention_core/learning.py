@@ -323,7 +323,8 @@ class PronounModel:
 
     def _ask(self, hop, asking, source):
         w_q, w_k, w_v = (self.parameters[f"W_{letter}{hop}"] for letter in "QKV")
-        query, key, value = _matmul(asking, w_q), _matmul(source, w_k), _matmul(source, w_v)
+        # 一句一句地乘，不摊平成一个大矩阵：乘法一大，BLAS 就开多个线程，等线程比算还久
+        query, key, value = asking @ w_q, source @ w_k, source @ w_v   # (B, L, d_k), (B, N, d_k), (B, N, d)
         mask = self._mask if asking.shape[1] > 1 else self._mask[self.settings.asker]   # (L, N) 或 (N,)
         scores = score(query, key, scale=self._scale)   # (B, L, N)
         soft = softmax(scores, mask=np.atleast_2d(mask))
@@ -351,8 +352,8 @@ class PronounModel:
         d_words[:, slice(None) if self.settings.everyone_asks else asker] += d_stream
         by_name["places"][...] = d_words.sum(axis=0)
         # 同一个词出现几次，它的向量就收到几份梯度；乘 one-hot 矩阵把它们加到一起，比 np.add.at 快
-        one_hot = (tokens.reshape(-1, 1) == np.arange(len(VOCABULARY))).astype(float)   # (B * N, 47)
-        by_name["words"][...] = one_hot.T @ d_words.reshape(-1, self.settings.d_model)
+        one_hot = (tokens[:, None] == np.arange(len(VOCABULARY))[:, None]).astype(float)   # (B, 47, N)
+        by_name["words"][...] = (one_hot @ d_words).sum(axis=0)
         return gradient
 
     def _ask_backward(self, hop, step, d_output, by_name):
@@ -622,12 +623,7 @@ def _initial_std(name, settings):
     return 1 / np.sqrt(settings.d_model)
 
 
-def _matmul(x, matrix):
-    """``x @ matrix``；摊平前导轴，一次乘完，比一句一句乘快得多。"""
-    return (x.reshape(-1, x.shape[-1]) @ matrix).reshape(*x.shape[:-1], matrix.shape[-1])
-
-
 def _matmul_backward(d_product, x, name, parameters, by_name):
     """``product = x @ parameters[name]`` 的反向：记下参数的梯度，返回 x 的梯度。"""
-    by_name[name] += x.reshape(-1, x.shape[-1]).T @ d_product.reshape(-1, d_product.shape[-1])
-    return _matmul(d_product, parameters[name].T)
+    by_name[name] += (x.swapaxes(-1, -2) @ d_product).sum(axis=0)
+    return d_product @ parameters[name].T
