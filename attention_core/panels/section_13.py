@@ -36,9 +36,9 @@ def _render(step, asker, d_k, scaled, causal):
         blocks.sentence(words, row, query=place, mask=mask, title=f"太{state}了：「{words[place]}」的最后一问看谁")
         for words, row, state in zip(SENTENCES, rows, STATES)]
     pictures.append(blocks.curve(
-        steps, {"累：给猫": weights[:, -1, 0, FIRST_NOUN], "宽：给马路": weights[:, -1, 1, SECOND_NOUN],
-                "留出的句子答对": accuracies},
-        point=(step, accuracies[now]), x_label="训练的步数", y_label="权重，或比例", y_limits=(0, 1)))
+        steps, {"累→猫": weights[:, -1, 0, FIRST_NOUN], "宽→马路": weights[:, -1, 1, SECOND_NOUN],
+                "答对": accuracies},
+        point=(step, accuracies[now]), x_label="训练的步数", y_label="权重，或比例", y_limits=(0, 1.2)))
     return View(pictures, (
         f"第 {step} 步：说「累」时猫 {blocks.number(rows[0, FIRST_NOUN])}、马路 {blocks.number(rows[0, SECOND_NOUN])}；"
         f"说「宽」时猫 {blocks.number(rows[1, FIRST_NOUN])}、马路 {blocks.number(rows[1, SECOND_NOUN])}。"
