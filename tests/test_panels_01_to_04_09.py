@@ -34,8 +34,12 @@ class TestSoftDictionary:
             assert f"份额最大的是「{label}」，1.00" in self.ask(label, temperature=0)
 
     def test_without_a_label_the_own_entry_takes_no_part(self):
-        assert "各 0.25" in self.ask(temperature=math.inf)   # four entries
-        assert "各 0.20" in self.ask(temperature=math.inf, own="机器人")   # five
+        assert "每一条的份额一样大，各 0.25" in self.ask(temperature=math.inf)   # four entries
+        assert "每一条的份额一样大，各 0.20" in self.ask(temperature=math.inf, own="机器人")   # five
+
+    def test_topics_that_tie_are_not_ranked(self):
+        # at T = 0 the reader's own entry alone is taken: half principles, half applications
+        assert "“讲原理”“讲应用”一样多：各 0.50" in self.ask(temperature=0, own="机器人")
 
     def test_only_direction_counts(self):
         assert self.ask(own="机器人", computer=9, brain=3) == self.ask(own="机器人", computer=6, brain=2)
@@ -65,7 +69,8 @@ class TestThreeIdentities:
         assert alike in self.ask(stretch=4)
 
     def test_a_query_of_zero_looks_at_all(self):
-        assert "看每个词一样多，各 0.09" in self.ask(asker=0)
+        # animal, action and state: one word whole and one by 0.3, of eleven; place: one word only
+        assert "看每个词一样多，各 0.09；新内容里“动物”“动作”“状态”一样多：各 0.12" in self.ask(asker=0)
 
     @pytest.mark.parametrize("d_k", [1, 8, 64])
     def test_shapes(self, d_k):
@@ -86,6 +91,9 @@ class TestThreeSteps:
         assert "看得见的各 0.10，10 份" in section_04.render(math.inf, False).finding
         assert "看得见的各 0.14，7 份" in section_04.render(math.inf, True).finding
 
+    def test_no_runner_up_where_the_rest_is_nothing(self):
+        assert "「猫」1.00，别的都是 0，10 份合计 1.00" in section_04.render(0.0, False).finding
+
 
 class TestHeads:
     def test_one_head_cannot_tell_the_sentences_apart(self):
@@ -97,3 +105,9 @@ class TestHeads:
     def test_no_parameter_more(self):
         for n_heads in (1, 2, 4, 8):
             assert f"每个头 d_k = {16 // n_heads}，参数 1024 个" in section_09.render_heads(n_heads, 1.0).finding
+
+    def test_a_head_that_is_not_there_is_not_described(self):
+        label = section_09.render_heads(2, 1.0).blocks[0].get("aria-label")
+        assert "2 个头" in label
+        assert "头 2 的权重里" in label
+        assert "头 3" not in label

@@ -63,6 +63,37 @@ def shorten(text, room, size=FONT):
     return text + "…"
 
 
+def most(names, values, *, quotes="“”"):
+    """说出最大的是哪一样；并列时全部说出来，不替它们排名次。
+
+    Parameters
+    ----------
+    names : sequence of str, length n
+    values : array_like, shape (n,)
+    quotes : str
+        名字两边的引号；句子里的词用 ``"「」"``。
+
+    Returns
+    -------
+    text : str
+
+    Examples
+    --------
+    >>> most(["动物", "地点"], [0.7, 0.3])
+    '“动物”最多：0.70'
+    >>> most(["动物", "地点", "状态"], [0.4, 0.2, 0.4])
+    '“动物”“状态”一样多：各 0.40'
+    >>> most(["动物", "地点"], [0.5, 0.5])
+    '每一样都一样多：各 0.50'
+    """
+    values = np.asarray(values, dtype=float)
+    best = values.max()
+    first = [name.join(quotes) for name, value in zip(names, values, strict=True) if value >= best - 1e-12]
+    if len(first) == 1:
+        return f"{first[0]}最多：{number(best)}"
+    return f"{'每一样都' if len(first) == values.size else ''.join(first)}一样多：各 {number(best)}"
+
+
 def _format(x):
     return f"{x:.1f}".removesuffix(".0")
 

@@ -86,9 +86,19 @@ def integer(description, value, low, high, *, step=1, tooltip=None, width=340):
         layout=_layout(width))
 
 
-def sentence_field(value="", *, description="你的句子"):
-    """读者自己的句子；按回车才更新，免得拼音还没选完字就跟着跳。用 `split_sentence` 切成词。"""
+def _text(description, value, placeholder, tooltip, width):
+    # 按回车才更新，免得拼音还没选完字就跟着跳。
     return ipywidgets.Text(
-        value=value, description=description, placeholder="写一句话，按回车",
-        tooltip=f"有空格按空格切，没有就一个字一个词，最多 {MAX_TOKENS} 个；写完按回车",
-        continuous_update=False, style={"description_width": "initial"}, layout=_layout(420))
+        value=value, description=description, placeholder=placeholder, tooltip=tooltip, continuous_update=False,
+        style={"description_width": "initial"}, layout=_layout(width))
+
+
+def sentence_field(value="", *, description="你的句子"):
+    """读者自己的句子；按回车才更新。用 `split_sentence` 切成词。"""
+    return _text(description, value, "写一句话，按回车",
+                 f"有空格按空格切，没有就一个字一个词，最多 {MAX_TOKENS} 个；写完按回车", 420)
+
+
+def label_field(description, *, longest):
+    """读者自己的一个词；按回车才更新，空着就不参加。"""
+    return _text(description, "", "写一个词，按回车", f"最多 {longest} 个字；写完按回车，空着就不参加", 300)

@@ -38,11 +38,12 @@ def render(query, temperature, own, computer, brain, kitchen):
     blend = weighted_sum(weights[None, :], values)   # (1, d_v)
 
     best = np.flatnonzero(weights == weights.max())
-    shares = "、".join(f"「{labels[i]}」" for i in best[:3])
-    each = "各 " if len(best) > 1 else ""
-    finding = (f"查「{query}」，温度 {blocks.short_number(temperature)}：份额最大的是{shares}，"
-               f"{each}{blocks.number(weights.max())}；混出来的内容里，{DICTIONARY_TOPICS[int(blend.argmax())]}最多："
-               f"{blocks.number(blend.max())}。")
+    if len(best) == mask.sum():
+        shares = "每一条的份额一样大，各 "
+    else:
+        shares = f"份额最大的是{'、'.join(f'「{labels[i]}」' for i in best)}，{'各 ' if len(best) > 1 else ''}"
+    finding = (f"查「{query}」，温度 {blocks.short_number(temperature)}：{shares}{blocks.number(weights.max())}；"
+               f"混出来的内容里，{blocks.most(DICTIONARY_TOPICS, blend[0])}。")
     return View((
         blocks.bars(labels, {"像不像": np.where(mask, similarity, -np.inf), "份额": weights}, mask=mask,
                     limits={"像不像": 1.0, "份额": 1.0}, title=f"「{query}」和每条标签"),
@@ -58,7 +59,7 @@ def soft_dictionary():
     return Panel(render, {
         "query": controls.choice("查哪个词", list(QUERIES)),
         "temperature": controls.temperature(0.1),
-        "own": controls.sentence_field(description="你的标签"),
+        "own": controls.label_field("你的标签", longest=LONGEST_LABEL),
         "computer": controls.integer("你的标签：计算机", 9, 0, 10),
         "brain": controls.integer("你的标签：大脑", 2, 0, 10),
         "kitchen": controls.integer("你的标签：厨房", 0, 0, 10),

@@ -43,7 +43,7 @@ def render(asker, change, stretch, temperature):
         looks = (f"最看「{book.TOKENS[best]}」，权重 {blocks.number(weights.max())}，"
                  f"方向相似度 {blocks.number(alike[best])}")
     finding = (f"温度 {blocks.short_number(temperature)}：「{book.TOKENS[asker]}」{looks}；"
-               f"新内容里“{KINDS[int(output.argmax())]}”最多：{blocks.number(output.max())}。")
+               f"新内容里{blocks.most(KINDS[:W_V.shape[1]], output[0])}。")
     return View((
         blocks.bars(book.TOKENS, {"像不像": alike, "分数": scores[0], "权重": weights[0]},
                     limits={"像不像": 1.0, "分数": 6.0, "权重": 1.0}, title=f"「{book.TOKENS[asker]}」问每一个词"),

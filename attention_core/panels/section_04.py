@@ -47,7 +47,9 @@ def render(temperature, causal):
     shares[place], seen[place] = weights, mask
     scores = np.where(mask, SCORES, -np.inf)
     first, second = np.argsort(-weights, kind="stable")[:2]
-    if weights[first] > weights[second]:
+    if weights[second] == 0:
+        shares_text = f"「{KEYS[first]}」{blocks.number(weights[first])}，别的都是 0"
+    elif weights[first] > weights[second]:
         shares_text = (f"「{KEYS[first]}」{blocks.number(weights[first])}，"
                        f"其次「{KEYS[second]}」{blocks.number(weights[second])}")
     else:
@@ -55,7 +57,7 @@ def render(temperature, causal):
     finding = (
         f"温度 {blocks.short_number(temperature)}，「它」的份额：{shares_text}，"
         f"{int(mask.sum())} 份合计 {blocks.number(weights.sum())}。"
-        f"混出来的新向量里，「{MEANINGS[int(blend.argmax())]}」最多：{blocks.number(blend.max())}。")
+        f"混出来的新向量里，{blocks.most(MEANINGS, blend[0])}。")
     return View((
         blocks.sentence(book.TOKENS, shares, query=asker, mask=seen, title="「它」在问每一个词"),
         blocks.bars(KEYS, {

@@ -60,9 +60,12 @@ def render_heads(n_heads, temperature):
     rows[:n_heads] = weights[:, ASKER]
     used = np.repeat((np.arange(MOST_HEADS) < n_heads)[:, None], n_tokens, axis=1)
     mean = weights[:, ASKER].mean(axis=0)   # (N,)
+    looks = "；".join(f"头 {i} 的权重里{blocks.most(book.TOKENS, row, quotes='「」')}"
+                     for i, row in enumerate(weights[:, ASKER], 1))
     return View((
         blocks.table(rows, [f"头 {i + 1}" for i in range(MOST_HEADS)], book.TOKENS, mask=used,
-                     title="「它」的权重，一个头一行"),
+                     title="「它」的权重，一个头一行",
+                     label=f"「它」的权重，{n_heads} 个头，一个头一行。{looks}"),
         blocks.bars(book.TOKENS, {"各头的平均": mean}, limits={"各头的平均": 1.0}, title="平均以后"),
     ), f"温度 {blocks.short_number(temperature)}，{n_heads} 个头，每个头 d_k = {D_MODEL // n_heads}，"
        f"参数 {layer.n_parameters} 个；"
