@@ -607,8 +607,9 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     top, left, bottom, right = _top(title) + 20, 52, height - 40, width - MARGIN - 8
     legend = [name for name in series if name]
     across = _Axis(x, log_x, x_limits, left, right)
+    # 没有图例时也要空一点，最上面的刻度才不压着纵轴的名字。
     up = _Axis(np.concatenate([*series.values(), np.zeros(0)]), log_y, y_limits, bottom,
-               top + 18 * bool(legend))
+               top + (18 if legend else 8))
     svg = _canvas("curve", height, label, title, width)
     for value in across.ticks():
         place = across(value)
@@ -644,14 +645,20 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
 
 
 def short_number(value):
-    """把大小差得很远的数写短：三位有效数字，太大太小时写成 10 的幂。"""
+    """把大小差得很远的数写短：三位有效数字，太大太小时写成 10 的幂。
+
+    Examples
+    --------
+    >>> short_number(0.12345), short_number(2.345e-7), short_number(0.1 ** 5), short_number(1e6)
+    ('0.123', '2.3×10⁻⁷', '10⁻⁵', '10⁶')
+    """
     if value == 0 or math.isinf(value):
         return "0" if value == 0 else number(value)
     if 1e-3 <= abs(value) < 1e5:
         return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
-    power = math.floor(math.log10(abs(value)))
-    front = f"{value / 10 ** power:.2g}"
-    raised = str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    front, power = f"{value:.1e}".split("e")   # 先舍入再取次方，9.99e-6 才写成 10⁻⁵
+    front = f"{float(front):g}"
+    raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
     return f"10{raised}" if front == "1" else f"{front}×10{raised}"
 
 
