@@ -111,3 +111,33 @@ class TestHeads:
         assert "2 个头" in label
         assert "头 2 的权重里" in label
         assert "头 3" not in label
+
+
+class TestWhatTheFoldedAnswersSay:
+    """The notebooks' folded answers state these numbers in prose, which nothing else compares."""
+
+    @pytest.mark.parametrize(("temperature", "share"), [(1.0, "0.45"), (0.5, "0.67"), (0.2, "0.97")])
+    def test_the_far_word_asks_for_itself(self, temperature, share):
+        pork, others = (0.0, 0.1, 1.0), ((0.9, 0.6, 0.1), (0.7, 0.8, 0.0), (0.9, 0.5, 0.0))
+        powers = [math.exp(sum(map(float.__mul__, pork, other)) / math.hypot(*pork) / math.hypot(*other) / temperature)
+                  for other in others]
+        itself = math.exp(1 / temperature)
+        assert f"{itself / (itself + sum(powers)):.2f}" == share
+        assert f"「红烧肉」，{share}；" in section_02.render("红烧肉", temperature, "", 9, 2, 0).finding
+
+    def test_at_one_and_a_half_the_cat_fits_and_the_rest_does_not(self):
+        powers = {token: math.exp(s / 1.5) for token, s in book.SECTION_4_SCORES.items()}
+        cat, tired, road = (powers[token] / sum(powers.values()) for token in ("猫", "累", "马路"))
+        assert f"{tired:.2f}" == "0.05"
+        assert tired < road
+        assert f"「猫」{cat:.2f}" == "「猫」0.56"
+        assert "「猫」0.56" in section_04.render(1.5, False).finding
+        assert "「猫」0.81" in section_04.render(1.0, False).finding
+        assert "「猫」0.87" in section_04.render(1.0, True).finding
+
+    def test_three_of_eight_heads_look_at_one_word_and_the_mean_hides_it(self):
+        view = section_09.render_heads(8, 1.0)
+        largest = re.findall(r"头 (\d) 的权重里「[^」]*」最多：([\d.]+)", view.blocks[0].get("aria-label"))
+        assert [int(head) for head, share in largest if float(share) >= 0.99] == [2, 6, 8]
+        assert "平均以后最大的权重 0.25，各头里最大的 1.00" in view.finding
+        assert "各头里最大的 0.38" in section_09.render_heads(8, 10.0).finding
