@@ -100,15 +100,17 @@ def navigation_text(notebook, present):
     return " | ".join(links)
 
 
-def map_text(present, prefix=""):
-    """章节到笔记本的对照表；还没有的笔记本不给链接。"""
-    rows = ["| 节 | 笔记本 | 读完带走 | 分钟 | 不装也能跑 |", "|---|---|---|---|---|"]
+def map_text(present, prefix="", *, online=True):
+    """章节到笔记本的对照表；还没有的笔记本不给链接，``online`` 是要不要 Binder 那一列。"""
+    rows = ["| 节 | 笔记本 | 读完带走 | 分钟 |", "|---|---|---|---|"]
     for notebook in SERIES:
-        name, online = notebook.title, ""
+        name = notebook.title
         if notebook in present:
             name = f"[{name}]({prefix}{notebook.filename})"
-            online = f"[Binder]({notebook.binder_url})"
-        rows.append(f"| {notebook.section} | {name} | {notebook.takeaway} | {notebook.minutes} | {online} |")
+        rows.append(f"| {notebook.section} | {name} | {notebook.takeaway} | {notebook.minutes} |")
+    if online:
+        links = (f"[Binder]({notebook.binder_url})" if notebook in present else "" for notebook in SERIES)
+        rows = [f"{row} {cell} |" for row, cell in zip(rows, ["不装也能跑", "---", *links], strict=True)]
     return "\n".join(rows)
 
 
