@@ -297,9 +297,9 @@ def test_what_is_wrong_is_said_not_raised(softmax, function, words):
 def test_exception_shows_type_message_and_the_readers_own_line(softmax, tmp_path):
     cell = tmp_path / "cell.py"
     cell.write_text("def helper(scores):\n    return np.take(scores, 99)\n\n"
-                    "def my_softmax(scores):\n    return helper(scores)\n")
+                    "def my_softmax(scores):\n    return helper(scores)\n", encoding="utf-8")
     namespace = {"np": np}
-    exec(compile(cell.read_text(), str(cell), "exec"), namespace)
+    exec(compile(cell.read_text(encoding="utf-8"), str(cell), "exec"), namespace)
     lines = softmax.judge(namespace["my_softmax"]).text.splitlines()
     assert lines[0].startswith("04-1 还不对：运行时出错（下标超出了范围）：IndexError: index 99 is out of bounds")
     assert lines[1] == "  出在第 2 行：return np.take(scores, 99)"

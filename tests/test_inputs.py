@@ -1,6 +1,7 @@
 """word_vectors, position_vectors, and the made-up sentence."""
 
 import math
+import os
 import subprocess
 import sys
 
@@ -21,8 +22,8 @@ class TestWordVectors:
     def test_another_process_draws_the_same(self):
         # The built-in hash differs from process to process; PYTHONHASHSEED makes sure that it does.
         code = "from attention_core.inputs import word_vectors; print(repr(word_vectors(['猫'], 3).tolist()))"
-        drawn = {subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": seed}, check=True,
-                                capture_output=True, text=True).stdout for seed in ("1", "2")}
+        drawn = {subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONHASHSEED": seed}, check=True,
+                                capture_output=True, encoding="utf-8").stdout for seed in ("1", "2")}
         assert drawn == {repr(word_vectors(["猫"], 3).tolist()) + "\n"}
 
     def test_standard_normal(self):

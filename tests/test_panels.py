@@ -331,7 +331,7 @@ def test_import_is_light():
     code = ("import sys, attention_core.panels as p; "
             "print([m for m in ('ipywidgets', 'matplotlib') if m in sys.modules]); p.three_steps; "
             "print([m for m in ('ipywidgets', 'matplotlib') if m in sys.modules])")
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
     assert run.stdout.split("\n")[:2] == ["[]", "['ipywidgets']"]
     assert "three_steps" in dir(panels)
     with pytest.raises(AttributeError):
@@ -528,7 +528,7 @@ def test_any_sentence_is_split(text):
 def theme_colours(name):
     """The colours of JupyterLab's own theme, from its installed style sheet."""
     folder = Path(jupyterlab.__file__).parents[4] / "share" / "jupyter" / "lab" / "themes"
-    css = (folder / "@jupyterlab" / f"theme-{name}-extension" / "index.css").read_text()
+    css = (folder / "@jupyterlab" / f"theme-{name}-extension" / "index.css").read_text(encoding="utf-8")
     declared = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", css))
 
     def resolve(value):

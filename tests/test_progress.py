@@ -144,7 +144,7 @@ def test_full_disk_leaves_the_old_file_whole_and_the_exercise_passed(
 
 def test_folder_that_cannot_be_made(tmp_path, monkeypatch, capsys):
     # 文件夹的位置上是一个文件：对 root 也一样写不进去，不像只读权限。
-    (tmp_path / "file").write_text("")
+    (tmp_path / "file").touch()
     monkeypatch.setenv("ATTENTION_PROGRESS", str(tmp_path / "file" / "progress.json"))
     solve("04-1")
     assert "进度没能存进文件" in capsys.readouterr().out

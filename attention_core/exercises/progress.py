@@ -141,7 +141,7 @@ def _locked(file):
     """读、合、写的时候不让别的内核插进来；锁不上（只读、网络盘）就不锁。"""
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            lock = stack.enter_context(open(file.with_name(f"{file.name}.lock"), "a"))
+            lock = stack.enter_context(open(file.with_name(f"{file.name}.lock"), "ab"))
             deadline = time.monotonic() + _PATIENCE
             while True:
                 try:

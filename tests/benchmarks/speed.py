@@ -222,7 +222,7 @@ def memory(rounds):
     for name, call in CALLS.items():
         for n in MEMORY_SIZES:
             code = PEAK.format(folder=str(Path(__file__).parent), n=n, call=call)
-            child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+            child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=False)
             shown = f"{int(child.stdout) / 2**20:.1f} MiB" if child.returncode == 0 else "放不下"
             yield "内存，一个头，float32", f"{name}，N = {n}", shown, ""
 
@@ -237,7 +237,7 @@ def imports(rounds):
         for turn in range(1 + (rounds or 15)):
             for module, t in times.items():
                 command = [sys.executable, "-c", code.format(module)]
-                child = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
+                child = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, env=env)
                 if turn:   # 第一轮只为编译
                     t.append(float(child.stdout))
     yield from rows_of("导入", {f"import {module}": np.array(t) for module, t in times.items()})
@@ -262,7 +262,8 @@ def notebooks(rounds):
     del rounds
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
         child = subprocess.run(
-            [sys.executable, "-c", RUN, str(path), str(path.parent)], capture_output=True, text=True, check=False
+            [sys.executable, "-c", RUN, str(path), str(path.parent)],
+            capture_output=True, encoding="utf-8", check=False,
         )
         if child.returncode:
             yield "笔记本", path.stem, "没跑完", ""

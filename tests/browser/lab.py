@@ -71,7 +71,8 @@ window.driver = {
       const box = c.querySelector('input[type=checkbox]');
       if (box) return box.checked;
       const list = c.querySelector('select');
-      if (list) return list.selectedOptions[0].textContent;
+      // ipywidgets writes the spaces of a list's texts as no-break spaces.
+      if (list) return list.selectedOptions[0].textContent.replaceAll('\u00a0', ' ');
       const field = c.querySelector('input');
       return field ? field.value : c.querySelector('.widget-readout').textContent;
     });
@@ -143,7 +144,7 @@ class Lab:
         settings = self.private / "settings" / "@jupyterlab" / "apputils-extension"
         settings.mkdir(parents=True)
         (settings / "notification.jupyterlab-settings").write_text(
-            json.dumps({"fetchNews": "false", "checkForUpdates": False}))
+            json.dumps({"fetchNews": "false", "checkForUpdates": False}), encoding="utf-8")
         # A kernel started from inside pytest must not take itself for a part of pytest.
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("PYTEST")}
@@ -155,7 +156,7 @@ class Lab:
             OPENBLAS_NUM_THREADS="1",
             JUPYTERLAB_SETTINGS_DIR=str(self.private / "settings"),
             JUPYTERLAB_WORKSPACES_DIR=str(self.private / "workspaces"))
-        self.log = (self.private / "log").open("w+")
+        self.log = (self.private / "log").open("w+", encoding="utf-8")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
              f"--port={self.port}", "--IdentityProvider.token=", "--ServerApp.password=",
