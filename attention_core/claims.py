@@ -4,8 +4,10 @@
 有的成立是“有条件”，全不成立是“照印的不成立”，一种情形也算不了是“这里验不了”。
 """
 
+import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -69,10 +71,21 @@ class Claim:
         cases, number = self.check()
         return Finding(judge(*cases), number)
 
-    @property
-    def link(self):
-        """笔记本里那个标题的链接；JupyterLab 的锚点是标题把空格换成连字符。"""
-        return f"{self.stem}.ipynb#{self.heading.replace(' ', '-')}"
+    def link(self, folder="."):
+        """那个标题所在的格子的链接。
+
+        Parameters
+        ----------
+        folder : str or Path
+            笔记本所在的文件夹；那里没有这一本时，只链接到文件。
+
+        Returns
+        -------
+        link : str
+        """
+        # 用格子的编号而不用标题：JupyterLab 不解码链接里的中文标题，点了也跳不过去
+        cell_id = _cells_with_headings(Path(folder) / f"{self.stem}.ipynb").get(self.heading)
+        return f"{self.stem}.ipynb" + (f"#cell-id={cell_id}" if cell_id else "")
 
 
 def judge(*cases):
@@ -98,7 +111,16 @@ def judge(*cases):
     return CONDITION if any(cases) else NOT_AS_PRINTED
 
 
-def as_markdown(claims, findings):
+def _cells_with_headings(path):
+    """一本笔记本里，每个标题在哪个编号的格子里。"""
+    if not path.is_file():
+        return {}
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    return {line.lstrip("# ").rstrip(): cell["id"] for cell in cells if cell["cell_type"] == "markdown"
+            for line in cell["source"] if line.startswith("#")}
+
+
+def as_markdown(claims, findings, folder="."):
     """把查完的结果排成一张 Markdown 表。
 
     Parameters
@@ -106,14 +128,16 @@ def as_markdown(claims, findings):
     claims : sequence of Claim
     findings : sequence of Finding
         与 ``claims`` 一样长。
+    folder : str or Path
+        笔记本所在的文件夹，链接要用。
 
     Returns
     -------
     table : str
     """
     rows = ["| 节 | 书里的说法 | 判定 | 数 | 在哪里看 |", "|---|---|---|---|---|"]
-    rows += [f"| {claim.section} | {claim.text} | {found.verdict} | {found.number} | [{claim.stem[:2]}]({claim.link}) |"
-             for claim, found in zip(claims, findings, strict=True)]
+    rows += [f"| {claim.section} | {claim.text} | {found.verdict} | {found.number} "
+             f"| [{claim.stem[:2]}]({claim.link(folder)}) |" for claim, found in zip(claims, findings, strict=True)]
     return "\n".join(rows)
 
 
