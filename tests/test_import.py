@@ -35,7 +35,7 @@ def loaded_by(statement):
         f"{statement}\n"
         "print(*{name.split('.')[0] for name in set(sys.modules) - before})"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True, timeout=60)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True, timeout=60)
     return set(result.stdout.split()) - set(sys.stdlib_module_names)
 
 

@@ -222,7 +222,7 @@ def memory(rounds):
     for name, call in CALLS.items():
         for n in MEMORY_SIZES:
             code = PEAK.format(folder=str(Path(__file__).parent), n=n, call=call)
-            child = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=False)
+            child = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=False)
             shown = f"{int(child.stdout) / 2**20:.1f} MiB" if child.returncode == 0 else "放不下"
             yield "内存，一个头，float32", f"{name}，N = {n}", shown, ""
 
