@@ -161,7 +161,9 @@ class Lab:
             [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--ip=127.0.0.1",
              f"--port={self.port}", "--IdentityProvider.token=", "--ServerApp.password=",
              "--LabApp.expose_app_in_browser=True", "--LabApp.news_url=",
-             "--ServerApp.disable_check_xsrf=True", f"--ServerApp.root_dir={self.folder}"],
+             "--ServerApp.disable_check_xsrf=True",
+             # The expected pictures come back as one long print.
+             "--ZMQChannelsWebsocketConnection.iopub_data_rate_limit=1e9", f"--ServerApp.root_dir={self.folder}"],
             cwd=self.folder, env=environment, stdout=self.log, stderr=subprocess.STDOUT,
             start_new_session=True)
 

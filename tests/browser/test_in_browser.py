@@ -46,7 +46,9 @@ def notebook(request, browser, lab):
 def check_readings(notebook, readings):
     """Each reading (panel, what the page showed) equals what render gives for its settings."""
     questions = json.dumps([(panel, seen["settings"]) for panel, seen in readings])
-    answers = json.loads(notebook.tell(f"exec({EXPECTED!r}, {{'QUESTIONS': {questions!r}}})"))
+    printed = notebook.tell(f"exec({EXPECTED!r}, {{'QUESTIONS': {questions!r}}})")
+    assert printed.startswith("["), printed
+    answers = json.loads(printed)
     for (_, seen), expected in zip(readings, answers, strict=True):
         for tag, attributes, _ in seen["picture"]:
             if tag == "svg":  # what only the page needs
