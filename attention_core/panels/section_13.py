@@ -13,6 +13,7 @@ from .view import View
 __all__ = ["learned_scores"]
 
 N_STEPS, EVERY, BATCH = 300, 10, 48   # 一步看 48 句：拖动 d_k 时等得短
+D_KS = (4, 16, 64)
 STATES = ("累", "宽")
 SENTENCES = [make_sentence("猫", "马路", state) for state in STATES]
 ASKERS = {"twice": {"hops": 2, "asker": IT}, "once": {"hops": 1, "asker": IT}, "state": {"hops": 1, "asker": STATE}}
@@ -47,11 +48,13 @@ def _render(step, asker, d_k, scaled, causal):
 
 def learned_scores():
     """「它」的权重随训练怎样变；换谁问、d_k、缩放和因果掩码都会重新训练。"""
+    for d_k in D_KS:   # 拖动 d_k 时，缺省的几档已经训练好了
+        trained("twice", d_k, True, False)
     return Panel(_render, {
         "step": controls.integer("训练步数", N_STEPS, 0, N_STEPS, step=EVERY),
         "asker": controls.choice("谁来问", [("「它」问两次", "twice"), ("「它」只问一次", "once"),
                                            ("状态词问一次", "state")]),
-        "d_k": controls.stops("维数 d_k", [4, 16, 64], 16, tooltip="查询和键有几个数；换一档会重新训练，约一秒"),
+        "d_k": controls.stops("维数 d_k", D_KS, 16, tooltip="查询和键有几个数；换一档会重新训练，约一秒"),
         "scaled": controls.toggle("除以 √d_k", True),
         "causal": controls.toggle("因果掩码"),
     })
