@@ -4,6 +4,10 @@ import os
 import tempfile
 from pathlib import Path
 
+# Read by numpy when it is first loaded, here and in the notebooks' kernels: on a busy machine BLAS threads
+# wait for each other, up to a hundred times longer than they compute at the notebooks' sizes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 
 def pytest_configure(config):
     # Notebooks and doctests show the progress of a reader who has not begun, and never touch a real one.
