@@ -99,11 +99,14 @@ def reader(tmp_path, clean_progress):
 
 
 def test_every_cell_twice_shows_the_same(reader):
-    assert [[reader.type(source), reader.type(source)][1] for source in reader.sources] == reader.expected
-    # 同一格运行两遍，旧的面板关掉，不会有两个抢一个滑块。
-    panels = sum(source.startswith("panels.") for source in reader.sources)
-    opened = reader.type("from attention_core.panels.panel import open_panels\nprint(len(open_panels()))")
-    assert opened == [f"{panels}\n"]
+    count = "print(len(get_ipython().kernel.comm_manager.comms))"
+    for source, expected in zip(reader.sources, reader.expected, strict=True):
+        assert reader.type(source) == expected
+        widgets = reader.type(count)
+        assert reader.type(source) == expected
+        # 旧的面板关掉了，不会有两个抢一个滑块。
+        assert reader.type(count) == widgets
+    assert widgets != ["0\n"]
 
 
 def test_out_of_order_says_which_name_is_missing_and_recovers(reader):

@@ -140,6 +140,10 @@ class Panel:
         for part in (*self.controls.values(), self._button, self._style, self._picture,
                      self._finding, self._row, self.widget):
             part.close()
+            # 布局和样式是另外的模型，不跟着关；不关的话每运行一遍就多留十几个在内存里。
+            part.layout.close()
+            if part.has_trait("style"):
+                part.style.close()
         self.closed = True
 
     def _build(self):
