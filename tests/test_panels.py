@@ -142,6 +142,8 @@ def check_view(view, where):
         # An alternative text that says something, not "picture".
         assert len(block.get("aria-label")) >= 5, where
         assert float(block.get("width")) <= blocks.WIDTH, where
+        cut = [text.text for text in block.iter("text") if text.get("class") == "ac-title" and text.text.endswith("…")]
+        assert not cut, where
     for image in re.findall(r"base64,([^\"]+)", view.still()):
         ElementTree.fromstring(base64.b64decode(image))
 

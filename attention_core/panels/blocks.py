@@ -413,7 +413,7 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
     top = _top(title) + heads_height
     left = MARGIN + names_width
     # 列少的时候不占满宽度，旁边的积木可以靠过来。
-    width = min(width, max(left + size * n_columns, text_width(title or "", 14)) + MARGIN)
+    width = min(width, max(left + size * n_columns, MARGIN + text_width(title or "", 14)) + MARGIN)
     svg = _canvas("table", top + height * n_rows + MARGIN, label, title, width)
     for j, name in enumerate(columns):
         _column_label(svg, left + (j + 0.5) * size, top - 4, name, size)

@@ -34,7 +34,7 @@ def render(sentence, temperature):
     return View((
         blocks.table(np.vstack([one_weights, two_weights[:, 0]]), ["一个头", *HEADS], tokens, title="「过」的权重"),
         blocks.vectors(single[None], ["一个头"], NOUNS, limit=1.0, title="一个头的输出"),
-        blocks.vectors(two[:, 0], HEADS, NOUNS, limit=1.0, title="两个头的输出"),
+        blocks.vectors(two[:, 0], HEADS, NOUNS, limit=1.0, title="两个头的输出，首尾相接"),
     ), finding)
 
 
