@@ -213,7 +213,8 @@ def execute(nb, name, folder):
         # 内核自己写到终端的启动提示与笔记本无关；格子里的 stderr 走另一条路，下面会查。
         # 进度放在一个空文件夹里：存下来的是还没动手的样子，也不碰维护者自己的进度。
         with tempfile.TemporaryDirectory() as empty:
-            environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "ATTENTION_PROGRESS": str(Path(empty) / "progress.json")}
+            environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ,
+                           "ATTENTION_PROGRESS": str(Path(empty) / "progress.json")}
             asyncio.run(client.async_execute(cleanup_kc=True, stderr=subprocess.DEVNULL, env=environment))
     except (CellControlSignal, DeadKernelError) as error:
         message = getattr(error, "traceback", str(error))
