@@ -6,6 +6,7 @@ import numbers
 import numpy as np
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
+_LARGEST_COUNT = 2**31 - 1
 
 
 def fail(name, expected, got, mend):
@@ -131,6 +132,8 @@ def check_count(name, x, minimum=0):
     """检查 ``x`` 是不小于 ``minimum`` 的整数，返回 Python 整数。"""
     if not isinstance(x, numbers.Integral) or isinstance(x, bool) or x < minimum:
         fail(name, f"不小于 {minimum} 的整数", f" {x!r}", f"请给 {name} 一个这样的整数。")
+    if x > _LARGEST_COUNT:
+        fail(name, f"不大于 {_LARGEST_COUNT} 的整数", "更大的数", "这么多放不进内存，请换一个小的。")
     return int(x)
 
 

@@ -34,7 +34,7 @@ def exact_lookup(query, keys, values):
     '会抓老鼠'
     """
     for name, x in (("keys", keys), ("values", values)):
-        if not hasattr(x, "__len__"):
+        if not hasattr(x, "__len__") or getattr(x, "ndim", 1) == 0:
             fail(name, "序列", f" {x!r}", '例如 ["狗", "猫"]。')
     if len(keys) != len(values):
         fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f" {len(values)} 个", "每个标签要有一份内容。")

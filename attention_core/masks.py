@@ -66,7 +66,7 @@ def padding_mask(lengths, n_keys):
     """
     n_keys = check_count("n_keys", n_keys)
     lengths = to_array("lengths", lengths)
-    if lengths.size == 0:
+    if lengths.size == 0 and lengths.dtype.kind in "bf":   # 空列表的 dtype 是 float64
         lengths = lengths.astype(int)
     if lengths.dtype.kind not in "iu":
         fail("lengths", "整数，或者整数数组", f" dtype={lengths.dtype} 的数组", "长度是个数，请写成整数。")
