@@ -498,7 +498,8 @@ def _show(value, digits=4):
 def _number(number, digits):
     if not isinstance(number, np.floating):
         return str(number)
-    if 0 < abs(number) < 1e-3 or abs(number) > 1e9:
+    size = abs(float(number))   # float16 与 1e9 比大小会溢出，发出警告
+    if 0 < size < 1e-3 or size > 1e9:
         return f"{number:.{digits}g}"
     text = f"{number:z.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
