@@ -43,7 +43,8 @@ def _render_row(how, late, nothing, temperature):
         blocks.sentence(TOKENS, weights, query=IT, mask=mask, title="「它」那一行，斜线是不许看的"),
         blocks.bars(TOKENS, {"分数": [blocks.number(score) for score in scores], "遮过的": shown,
                              "权重": weights}, mask=mask, mark=IT, limits={"权重": 1.0}, title="从分数到权重"),
-    ), (f"温度 {blocks.short_number(temperature)}：「猫」{blocks.number(weights[CAT], 4)}；{shut}词共分到 {blocks.number(weights[~is_open].sum(), 4)}；"
+    ), (f"温度 {blocks.short_number(temperature)}：「猫」{blocks.number(weights[CAT], 4)}；"
+        f"{shut}词共分到 {blocks.number(weights[~is_open].sum(), 4)}；"
         f"整行合计 {blocks.number(weights.sum(), 4)}。"))
 
 
