@@ -15,6 +15,7 @@ from . import learning, minilm
 from .attention import scaled_dot_product_attention
 from .book import PRINTED_WEIGHTS, RECONCILED_SCORES, SECTION_4_SCORES, SECTION_10_SCORES, SENTENCE, TOKENS
 from .gradients import softmax_jacobian
+from .inputs import CHINESE_VECTORS, ENGLISH_VECTORS, ENGLISH_W_Q
 from .learning import IT, STATE, Settings, accuracy, ask, make_sentence, make_sentences, train
 from .lookup import cosine_similarity, exact_lookup, soft_lookup
 from .masks import causal_mask
@@ -330,7 +331,7 @@ def _scaling_mends():
             f"键从 3 个到 100 个，{largest[3, 64]:.1f} 到 {largest[100, 64]:.1f}")
 
 
-@claim(5, "不缩放，学习就停摆", "13_where_scores_come_from", "走错的样子")
+@claim(5, "不缩放，学习就停摆", "13_where_scores_come_from", r"错法二：忘了除以 $\sqrt{d_k}$")
 def _unscaled_training():
     learned = [train(Settings(d_k=64, scaled=False, unit_scores=unit), n_steps=150, batch=32).accuracy
                for unit in (True, False)]
@@ -376,7 +377,7 @@ def _rows_differ():
     return [different == len(weights)], f"{len(weights)} 行里 {different} 行不同"
 
 
-@claim(7, "「猫」那一步多掺了「马路」，因为它过的就是马路", "07_self_attention", BOOK)
+@claim(7, "「猫」从「马路」多取，因为它过的是马路", "07_self_attention", BOOK)
 def _cat_takes_road():
     query, key, value = _random_words()
     weights = [scaled_dot_product_attention(query, key, value, mask=mask)[1][TOKENS.index("猫"), TOKENS.index("马路")]
@@ -384,7 +385,7 @@ def _cat_takes_road():
     return [weight > 0 for weight in weights], f"不遮可以；因果掩码下恰好 {weights[1]:.0f}（句子说的是没过）"
 
 
-@claim(8, "任意两个位置一次打分直接相连", "08_two_bottlenecks", BOOK)
+@claim(8, "任何两个位置之间只隔一次打分", "08_two_bottlenecks", BOOK)
 def _one_step():
     query, key, value = _random_words(n=100)
     _, weights = scaled_dot_product_attention(query, key, value)
@@ -483,15 +484,15 @@ def _sees_the_answer():
 
 @claim(11, "交叉注意力的计算一步不变", "11_cross_attention", BOOK)
 def _cross():
-    query, key, value = _random_words()
-    by_steps = weighted_sum(softmax(score(query[:4], key)), value)   # 四个位置查十一个
-    output, weights = scaled_dot_product_attention(query[:4], key, value)
+    query, key = ENGLISH_VECTORS @ ENGLISH_W_Q, CHINESE_VECTORS   # (L, d_k), (S, d_k)：英文查中文
+    by_steps = weighted_sum(softmax(score(query, key)), key)   # 值与键相同
+    output, weights = scaled_dot_product_attention(query, key, key)
     return [np.array_equal(output, by_steps)], f"同样三步，表是 {weights.shape[0]} × {weights.shape[1]}"
 
 
 # ---------------------------------------------------------------- 第 12、13 节
 
-@claim(12, "不是每个头都有干净的分工，很多难以命名", "12_evidence", "数一数角色")
+@claim(12, "很多头没有干净的分工，难以命名", "12_evidence", "数一数角色")
 def _unnamed_heads():
     counts = minilm.count_roles(minilm.name_roles(minilm.load().weights))
     total = sum(counts.values())
