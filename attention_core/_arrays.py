@@ -6,7 +6,6 @@ import numbers
 import numpy as np
 
 _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
-_LARGEST_COUNT = 2**31 - 1
 
 
 def fail(name, expected, got, mend):
@@ -129,11 +128,9 @@ def check_axis(axis, name, x):
 
 
 def check_count(name, x, minimum=0):
-    """检查 ``x`` 是不小于 ``minimum`` 的整数，返回 Python 整数。"""
-    if not isinstance(x, numbers.Integral) or isinstance(x, bool) or x < minimum:
-        fail(name, f"不小于 {minimum} 的整数", f" {x!r}", f"请给 {name} 一个这样的整数。")
-    if x > _LARGEST_COUNT:
-        fail(name, f"不大于 {_LARGEST_COUNT} 的整数", "更大的数", "这么多放不进内存，请换一个小的。")
+    """检查 ``x`` 是不小于 ``minimum`` 的整数（再大也放得进内存），返回 Python 整数。"""
+    if not isinstance(x, numbers.Integral) or isinstance(x, bool) or not minimum <= x < 2**31:
+        fail(name, f"不小于 {minimum} 的整数", f" {x!r}"[:80], f"请给 {name} 一个这样的整数，小于 2 的 31 次方。")
     return int(x)
 
 
