@@ -15,7 +15,7 @@ import matplotlib
 import numpy as np
 import pytest
 from fontTools.pens.recordingPen import RecordingPen
-from fontTools.ttLib import TTFont
+from fontTools.ttLib import TTCollection, TTFont
 from IPython.core.formatters import DisplayFormatter
 from matplotlib.colors import to_rgb
 from matplotlib.font_manager import fontManager
@@ -142,12 +142,34 @@ def test_subset_is_made_from_the_named_font_only():
         make_subset.open_source(FONT_FILE)
 
 
-def test_making_the_subset_keeps_outlines_and_renames(tmp_path, font):
-    # The original is too large to ship: the subset under the original's name stands in for it.
+@pytest.fixture
+def stand_in(tmp_path):
+    """The original is too large to ship: the subset under the original's name stands in for it."""
     stand_in = TTFont(FONT_FILE)
     stand_in["name"].setName(make_subset.SOURCE_FAMILY, 1, 3, 1, 0x409)
     stand_in.save(tmp_path / "stand_in.otf")
-    count = make_subset.make_subset(tmp_path / "stand_in.otf", tmp_path / "made.otf", tmp_path)
+    return tmp_path / "stand_in.otf"
+
+
+def test_command_that_makes_the_subset(stand_in, tmp_path, monkeypatch, capsys):
+    target = tmp_path / "made.otf"
+    monkeypatch.setattr("sys.argv", ["make_subset", str(stand_in), "--target", str(target)])
+    make_subset.main()
+    n_characters = len(TTFont(target).getBestCmap())
+    size = round(target.stat().st_size / 1e3)
+    assert capsys.readouterr().out == f"made.otf：{n_characters} 个字符，{size} kB\n"
+
+
+def test_subset_is_found_in_a_collection(stand_in, tmp_path):
+    other, wanted = TTFont(FONT_FILE), TTFont(stand_in)
+    collection = TTCollection()
+    collection.fonts = [other, wanted]
+    collection.save(tmp_path / "both.ttc")
+    assert make_subset.open_source(tmp_path / "both.ttc")["name"].getDebugName(1) == make_subset.SOURCE_FAMILY
+
+
+def test_making_the_subset_keeps_outlines_and_renames(stand_in, tmp_path, font):
+    count = make_subset.make_subset(stand_in, tmp_path / "made.otf", tmp_path)
     made = TTFont(tmp_path / "made.otf")
     assert made["name"].getDebugName(1) == FONT_FAMILY
     wanted = {ord(c) for c in make_subset.wanted_characters(tmp_path)} & font.getBestCmap().keys()

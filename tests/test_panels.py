@@ -454,6 +454,15 @@ def test_curve_leaves_gaps_where_there_is_nothing_to_draw():
     assert "L" not in path
 
 
+@pytest.mark.parametrize(("level", "log_y"), [(0.0, False), (7.0, False), (7.0, True)])
+def test_a_flat_curve_lies_inside_its_axes(level, log_y):
+    block = blocks.curve([1, 2, 3], [level] * 3, log_y=log_y)
+    path = block.find("path[@class='ac-curve ac-curve-0']").get("d")
+    heights = {float(pair.split()[1]) for pair in re.split("[ML]", path)[1:]}
+    assert len(heights) == 1
+    assert 0 < heights.pop() < float(block.get("height"))
+
+
 @pytest.mark.parametrize(("value", "text"), [
     (1e-11, "10⁻¹¹"), (2.5e-6, "2.5×10⁻⁶"), (0.05, "0.05"), (1000.0, "1000"), (0.0, "0"),
     (200000.0, "2×10⁵")])

@@ -209,7 +209,7 @@ def main():
     arguments = parser.parse_args()
     n_characters = make_subset(arguments.source, arguments.target, FONT_FILE.parents[3])
     size = arguments.target.stat().st_size
-    print(f"{arguments.target.name}:{n_characters} 个字符，{size / 1e3:.0f} kB")
+    print(f"{arguments.target.name}：{n_characters} 个字符，{size / 1e3:.0f} kB")
 
 
 if __name__ == "__main__":
