@@ -444,6 +444,14 @@ def _masked_is_zero():
     return [np.all(weights[~mask] == 0) and moved == 0], f"后文改成一百万，前面的输出动 {moved:.0f}"
 
 
+@claim(10, "遮住后文，整句仍然一次算完", "10_causal_mask", "十道题，一次算完")
+def _all_prefixes_at_once():
+    query, key, value = _random_words()
+    whole, _ = scaled_dot_product_attention(query, key, value, mask=causal_mask(len(TOKENS)))
+    prefixes = [scaled_dot_product_attention(query[:n], key[:n], value[:n])[0][-1] for n in range(1, len(TOKENS) + 1)]
+    return [np.allclose(whole, prefixes)], f"与每段前文各算一遍相差 {np.abs(whole - prefixes).max():.4f}"
+
+
 @claim(10, "右上半部分整片关掉", "10_causal_mask", "掩码：一张“许看”的表")
 def _upper_right():
     mask = causal_mask(len(TOKENS))

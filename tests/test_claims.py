@@ -52,6 +52,7 @@ EXPECTED = {
     "总参数量不随头数线性涨": CONDITION,                          # not at all, unless each head keeps the width
     "一个头可能正好盯着指代": CONDITION,
     "负无穷过了 softmax 就是 0，一份值也取不走": HOLDS,
+    "遮住后文，整句仍然一次算完": HOLDS,                          # row n of the masked table sees the prefix of n words
     "右上半部分整片关掉": CONDITION,                              # strictly above the diagonal: 55 of 121
     "第 10 节那一行就是第 4 节的那一行": NOT_AS_PRINTED,
     "遮住后文，「猫」仍然得到多数": HOLDS,                        # .7980 -> .8487
