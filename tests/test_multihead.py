@@ -176,3 +176,11 @@ class TestParameters:
         layer = ac.MultiHeadAttention(6, 2, **{n: p.astype(dtype) for n, p in parameters.items()})
         output, weights = layer(normal(L, 6, dtype=dtype))
         assert output.dtype == weights.dtype == dtype
+
+
+def test_one_head_and_one_number_are_allowed():
+    x = np.arange(6.0).reshape(3, 2)
+    np.testing.assert_array_equal(ac.split_heads(x, 1), x[None])
+    output, weights = ac.MultiHeadAttention(1, 1, rng=np.random.default_rng(0))(np.ones((3, 1)))
+    assert output.shape == (3, 1)
+    np.testing.assert_allclose(weights, 1 / 3)   # three equal keys

@@ -308,3 +308,9 @@ class TestWeightedSum:
 
     def test_huge_finite_values_stay_finite(self):
         np.testing.assert_allclose(ac.weighted_sum([[0.5, 0.5]], [[1e300], [1e300]]), [[1e300]])
+
+
+def test_an_integer_beyond_every_float_is_a_temperature_like_infinity():
+    np.testing.assert_array_equal(ac.softmax([1.0, 2.0], temperature=10**400), [0.5, 0.5])
+    with pytest.raises(ValueError, match="temperature"):
+        ac.softmax([1.0, 2.0], temperature=-(10**400))
