@@ -340,7 +340,7 @@ class TestAttention:
 
 def test_given_weights_do_not_excuse_a_key_that_does_not_fit():
     weights = np.full((2, 3), 1 / 3)
-    with pytest.raises(ValueError, match="^key ") as error:
+    with pytest.raises(ValueError, match=r"^key ") as error:
         ac.scaled_dot_product_attention_backward(
             np.ones((2, 1)), np.ones((2, 4)), np.ones((3, 5)), np.ones((3, 1)), weights=weights)
     assert "d_k=4" in str(error.value)
