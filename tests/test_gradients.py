@@ -344,3 +344,11 @@ def test_given_weights_do_not_excuse_a_key_that_does_not_fit():
         ac.scaled_dot_product_attention_backward(
             np.ones((2, 1)), np.ones((2, 4)), np.ones((3, 5)), np.ones((3, 1)), weights=weights)
     assert "d_k=4" in str(error.value)
+
+
+def test_extra_and_stretched_leading_axes_are_summed_together():
+    query, key, d_scores = normal(3, 1, 2, 5), normal(2, 3, 4, 7, 5, seed=1), normal(2, 3, 4, 2, 7, seed=2)
+    d_query, d_key = ac.score_backward(d_scores, query, key, scale=1)
+    # the sums written out with einsum: a is an extra axis, c was stretched from 1
+    np.testing.assert_allclose(d_query, np.einsum("abcls,abcsd->bld", d_scores, key)[:, None], rtol=1e-12)
+    np.testing.assert_allclose(d_key, np.einsum("abcls,bld->abcsd", d_scores, query[:, 0]), rtol=1e-12)
