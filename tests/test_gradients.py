@@ -346,8 +346,9 @@ def test_given_weights_do_not_excuse_a_key_that_does_not_fit():
     assert "d_k=4" in str(error.value)
 
 
-def test_extra_and_stretched_leading_axes_are_summed_together():
-    query, key, d_scores = normal(3, 1, 2, 5), normal(2, 3, 4, 7, 5, seed=1), normal(2, 3, 4, 2, 7, seed=2)
+@pytest.mark.parametrize("extra", [1, 2])
+def test_extra_and_stretched_leading_axes_are_summed_together(extra):
+    query, key, d_scores = normal(3, 1, 2, 5), normal(extra, 3, 4, 7, 5, seed=1), normal(extra, 3, 4, 2, 7, seed=2)
     d_query, d_key = ac.score_backward(d_scores, query, key, scale=1)
     # the sums written out with einsum: a is an extra axis, c was stretched from 1
     np.testing.assert_allclose(d_query, np.einsum("abcls,abcsd->bld", d_scores, key)[:, None], rtol=1e-12)

@@ -319,7 +319,7 @@ def test_an_integer_beyond_every_float_is_a_temperature_like_infinity():
 @pytest.mark.parametrize("key", [0, 100, 199])
 def test_nan_anywhere_in_a_long_value_reaches_nobody_who_does_not_take_it(key):
     value = np.ones((200, 64))   # longer than one piece of the finiteness check
-    value[key] = math.nan
+    value[key, 0] = math.nan
     weights = np.full((1, 200), 1 / 199)
     weights[0, key] = 0
     np.testing.assert_allclose(ac.weighted_sum(weights, value), 1)
