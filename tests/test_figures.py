@@ -22,7 +22,7 @@ from matplotlib.font_manager import fontManager
 from nbval.plugin import get_sanitize_patterns
 from PIL import Image
 
-from attention_core.figures import band, bars, heat, label_axes, lines, new_figure, points
+from attention_core.figures import label_axes, lines, new_figure
 from attention_core.figures.fonts import make_subset
 from attention_core.figures.style import FACE, FONT_FAMILY, FONT_FILE, PALETTE, in_style
 from refresh_notebooks import keep_pictures
@@ -390,93 +390,15 @@ def test_lines_hold_exactly_the_data():
     assert (ax.get_xlabel(), ax.get_ylabel(), ax.get_title(loc="left")) == ("横轴", "纵轴", "标题")
 
 
-def test_points_are_not_joined():
-    _, ax = new_figure(ALT)
-    [drawn] = points(ax, [2, 3], {"点": [5, 7]})
-    np.testing.assert_array_equal(drawn.get_xydata(), [[2, 5], [3, 7]])
-    assert drawn.get_linestyle() == "None"
-    assert drawn.get_marker() == "o"
-
-
 def test_five_series_differ_in_colour_line_and_marker_across_calls():
     _, ax = new_figure(ALT)
     drawn = lines(ax, [1, 2], {"甲": [1, 2], "乙": [2, 3]})
-    drawn += band(ax, [1, 2], {"丙": [[1, 2], [3, 4]]})
+    drawn += lines(ax, [1, 2], {"丙": [3, 4]})
     drawn += lines(ax, [1, 2], {"丁": [5, 6], "戊": [6, 7]})
     # get_linestyle() answers "--" for every pattern of one's own.
     dashes = [str(line._unscaled_dash_pattern) for line in drawn]
     for values in ([line.get_color() for line in drawn], dashes, [line.get_marker() for line in drawn]):
         assert len(set(values)) == 5
-
-
-def test_band_is_median_and_quantiles():
-    _, ax = new_figure(ALT)
-    # Eleven trials 0 ... 10 (shuffled), the second column three times as large: the quantiles of
-    # 0.1, 0.5 and 0.9 are 1, 5 and 9.
-    trials = np.random.default_rng(0).permutation(11)[:, None] * [1, 3]
-    [line] = band(ax, [10, 20], {"试验": trials})
-    np.testing.assert_array_equal(line.get_xydata(), [[10, 5], [20, 15]])
-    [shade] = ax.collections
-    corners = {tuple(vertex) for vertex in shade.get_paths()[0].vertices.tolist()}
-    assert corners == {(10, 1), (10, 9), (20, 3), (20, 27)}
-    [line] = band(ax, [10, 20], {"全部": trials}, quantiles=(0, 1))
-    assert ax.collections[1].get_paths()[0].vertices.max() == 30
-
-
-def test_bars_hold_the_numbers_and_their_names():
-    figure, ax = new_figure(ALT)
-    drawn = bars(ax, ["猫", "马路"], {"书里印的": [0.55, 0.08], "算出来的": [0.8125, -0.0001]})
-    label_axes(ax, **NAMES)
-    figure.png()
-    assert [[bar.get_height() for bar in container] for container in drawn] == [[0.55, 0.08], [0.8125, -0.0001]]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["猫", "马路"]
-    assert [text.get_text() for text in ax.texts] == ["0.55", "0.08", "0.81", "0.00"]
-    # No two bars cover one another, and those of a name stand around its tick.
-    spans = sorted((bar.get_x(), bar.get_x() + bar.get_width()) for container in drawn for bar in container)
-    assert all(end <= start + 1e-12 for (_, end), (start, _) in itertools.pairwise(spans))
-    assert spans[0][0] + spans[1][1] == pytest.approx(0)
-
-
-def test_heat_holds_the_table_row_by_row():
-    figure, ax = new_figure(ALT)
-    table = [[0.21, -0.07, 0.0], [0.5, 0.25, -0.125]]
-    image = heat(ax, table, rows=["猫", "路"], columns=["甲", "乙", "丙"], decimals=3)
-    label_axes(ax, **NAMES)
-    figure.png()
-    np.testing.assert_array_equal(image.get_array(), table)
-    # imshow: row 0 stands at the top.
-    assert ax.yaxis_inverted()
-    assert {text.get_position(): text.get_text() for text in ax.texts} == {
-        (0, 0): "0.210", (1, 0): "−0.070", (2, 0): "0.000", (0, 1): "0.500", (1, 1): "0.250", (2, 1): "−0.125"}
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["猫", "路"]
-    assert image.get_clim() == (-0.5, 0.5)
-
-
-def test_heat_shows_signs_by_colour_and_its_numbers_are_readable():
-    _, ax = new_figure(ALT)
-    image = heat(ax, [[-2, 0, 2]], rows=["行"], columns=["甲", "乙", "丙"])
-    negative, zero, positive = (colour[:3] for colour in image.to_rgba(np.array([-2, 0, 2])))
-    assert negative[0] > negative[2]
-    assert positive[2] > positive[0]
-    assert zero == pytest.approx(to_rgb(FACE), abs=0.01)
-    for cell, text in zip((negative, zero, positive), ax.texts, strict=True):
-        # WCAG 2.2, 1.4.3: at least 4.5 : 1 for text; here black is the darker one.
-        assert (luminance(cell) + 0.05) / (luminance(text.get_color()) + 0.05) >= 4.5
-
-
-def test_heat_of_many_cells_has_a_colour_bar_instead_of_numbers():
-    figure, ax = new_figure(ALT)
-    image = heat(ax, np.ones((20, 20)), rows=range(20), columns=range(20))
-    label_axes(ax, **NAMES)
-    figure.png()
-    assert not ax.texts
-    assert len(figure.axes) == 2
-    assert image.get_clim() == (0, 1)
-
-
-def test_heat_of_zeros_is_drawn():
-    _, ax = new_figure(ALT)
-    assert heat(ax, [[0, 0]], rows=["行"], columns=["甲", "乙"]).get_clim() == (0, 1)
 
 
 # Naming the axes
@@ -569,19 +491,6 @@ def six_in_two_calls():
     (on_axes(lines, [1, 2], {"_线": [1, 2]}), "series 应为.*'_线'"),
     (on_axes(lines, [1, 2], {" ": [1, 2]}), "series 应为以非空的名字"),
     (six_in_two_calls, "series 应为.*不超过 5 组数据.* 6 组"),
-    (on_axes(points, [1, 2], {"点": [1]}), r"点 应为形状 \(2,\)"),
-    (on_axes(band, [1, 2], {"带": [1, 2]}), r"带 应为形状 \(任意, 2\) 的数组.*\(2,\)"),
-    (on_axes(band, [1, 2], {"带": np.zeros((0, 2))}), r"带 应为形状 \(任意, 2\) 的数组.*\(0, 2\)"),
-    (on_axes(band, [1], {"带": [[1]]}, quantiles=(0.9, 0.1)), r"quantiles 应为.*\(0.9, 0.1\)"),
-    (on_axes(band, [1], {"带": [[1]]}, quantiles=(0.5,)), "quantiles 应为"),
-    (on_axes(bars, [], {"条": []}), "categories 应为至少有一个名字"),
-    (on_axes(bars, [1], {"条": [1]}), "categories 应为"),
-    (on_axes(bars, ["猫"], {"条": [1, 2]}), r"条 应为形状 \(1,\)"),
-    (on_axes(bars, ["猫"], {"条": [1]}, decimals=-1), "decimals 应为.* -1"),
-    (on_axes(heat, [1, 2], rows=["一"], columns=["二"]), r"table 应为形状 \(n_rows, n_columns\).*\(2,\)"),
-    (on_axes(heat, [[np.inf]], rows=["一"], columns=["二"]), "table 应为全是有限数"),
-    (on_axes(heat, [[1, 2]], rows=["一", "二"], columns=["一", "二"]), "rows 应为1 个名字.* 2 个"),
-    (on_axes(heat, [[1, 2]], rows=["一"], columns=["二"]), "columns 应为2 个名字.* 1 个"),
     (on_axes(label_axes, xlabel="", ylabel="纵"), "xlabel 应为非空的文字"),
     (on_axes(label_axes, xlabel="横", ylabel=None), "ylabel 应为非空的文字"),
     (on_axes(label_axes, **NAMES, xscale="log2"), "xscale 应为.*log2"),

@@ -1,4 +1,4 @@
-"""matplotlib 画的图：有坐标轴的曲线、带、点、条和方格图。
+"""matplotlib 画的图：有坐标轴的曲线。
 
 数组进、坐标轴 (Axes) 出；数字都由调用的人算好，这里只画。用法::
 
@@ -8,7 +8,7 @@
     figure
 """
 
-from .charts import band, bars, heat, label_axes, lines, points
+from .charts import label_axes, lines
 from .style import NotebookFigure, new_figure
 
-__all__ = ["NotebookFigure", "band", "bars", "heat", "label_axes", "lines", "new_figure", "points"]
+__all__ = ["NotebookFigure", "label_axes", "lines", "new_figure"]

@@ -1,22 +1,14 @@
-"""从数组到坐标轴：线、带、点、条、方格图，和给它们写上名字的 ``label_axes``。
+"""从数组到坐标轴：线，和给它们写上名字的 ``label_axes``。
 
-每个函数只往给定的坐标轴里添东西，所以可以叠着用；一个坐标轴里最多五组数据，
+`lines` 只往给定的坐标轴里添东西，所以可以多次叠着用；一个坐标轴里最多五组数据，
 它们的颜色、线型和标记依次取自 ``style.PALETTE``。画完之后调用一次 ``label_axes``。
 """
 
 import numpy as np
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from .._arrays import check_count, fail, to_float
-from .style import FACE, HATCHES, PALETTE, QUIET, styled
-
-# Beyond this, numbers in the cells of a heat map can no longer be read.
-MAX_CELLS_WITH_NUMBERS = 150
-
-# As in the panels: positive blue, negative orange. Light enough for black numbers on every cell.
-POSITIVE = LinearSegmentedColormap.from_list("positive", [FACE, "#3A93C6"])
-SIGNED = LinearSegmentedColormap.from_list("signed", ["#E8833A", FACE, "#3A93C6"])
+from .._arrays import fail, to_float
+from .style import PALETTE, QUIET, styled
 
 
 def _vector(name, x):
@@ -33,8 +25,8 @@ def _finite(name, x):
     return x
 
 
-def _series(ax, series, *shape):
-    """检查一组命名的数据：个数放得下，每组都是 ``shape``，其中 None 是任意长度。"""
+def _series(ax, series, n):
+    """检查一组命名的数据：个数放得下，每组都有 ``n`` 个数。"""
     if not isinstance(series, dict) or not series:
         fail("series", "至少有一项的字典（名字和数据）", f" {type(series).__name__}",
              '例如 {"缩放之后": y}。')
@@ -48,9 +40,8 @@ def _series(ax, series, *shape):
             fail("series", "以非空的名字（不以下划线开头）为键的字典", f"键 {label!r}",
                  "名字会写在图例里。")
         y = _finite(label, to_float(label, values))
-        if y.ndim != len(shape) or y.shape[-1] != shape[-1] or y.size == 0:
-            expected = str(shape).replace("None", "任意")
-            fail(label, f"形状 {expected} 的数组", f"形状 {y.shape}", "最后一轴要与横轴一一对应。")
+        if y.shape != (n,):
+            fail(label, f"形状 ({n},) 的数组", f"形状 {y.shape}", "要与横轴一一对应。")
         checked[label] = y
     return checked
 
@@ -59,11 +50,6 @@ def _line(ax, x, y, label):
     # Markers on every point of a long curve would run together; a number below one is a distance.
     line, = ax.plot(x, y, label=label, markevery=None if x.size <= 25 else 0.12)
     return line
-
-
-def _number(value, decimals):
-    """数字的写法：减号用 U+2212，和坐标轴上的一样；不写“负零”。"""
-    return f"{value:z.{decimals}f}".replace("-", "−")
 
 
 @styled
@@ -98,158 +84,6 @@ def lines(ax, x, series):
     return [_line(ax, x, y, label) for label, y in _series(ax, series, x.size).items()]
 
 
-@styled
-def points(ax, x, series):
-    """散点：每组数据一种标记。
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    x : array_like, shape (n,)
-    series : dict of str to array_like, shape (n,)
-
-    Returns
-    -------
-    drawn : list of matplotlib.lines.Line2D
-
-    Raises
-    ------
-    ValueError
-        数据不是有限的数、长短不一，或者超过五组。
-    """
-    x = _vector("x", x)
-    return [ax.plot(x, y, label=label, linestyle="none")[0]
-            for label, y in _series(ax, series, x.size).items()]
-
-
-@styled
-def band(ax, x, samples, *, quantiles=(0.1, 0.9)):
-    """许多次试验的中位数，连同两个分位数之间的带。
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    x : array_like, shape (n,)
-    samples : dict of str to array_like, shape (trials, n)
-        每行一次试验。
-    quantiles : pair of float
-        带的下沿和上沿。
-
-    Returns
-    -------
-    drawn : list of matplotlib.lines.Line2D
-        各条中位数线。
-
-    Raises
-    ------
-    ValueError
-        数据不是有限的数、形状不对、超过五组，或者分位数不是 0 到 1 之间由小到大的两个数。
-    """
-    x = _vector("x", x)
-    quantiles = _vector("quantiles", quantiles)
-    if quantiles.size != 2 or not 0 <= quantiles[0] <= quantiles[1] <= 1:
-        fail("quantiles", "0 到 1 之间由小到大的两个数", f" {tuple(quantiles.tolist())}", "例如 (0.1, 0.9)。")
-    drawn = []
-    for label, trials in _series(ax, samples, None, x.size).items():
-        low, middle, high = np.quantile(trials, [quantiles[0], 0.5, quantiles[1]], axis=0)
-        line = _line(ax, x, middle, label)
-        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
-        drawn.append(line)
-    return drawn
-
-
-@styled
-def bars(ax, categories, series, *, decimals=2):
-    """并排的条，数字写在条上。
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    categories : sequence of str, length n
-        横轴上的名字。
-    series : dict of str to array_like, shape (n,)
-        例如书里印的一组，和算出来的一组。
-    decimals : int
-        数字写几位小数。
-
-    Returns
-    -------
-    drawn : list of matplotlib.container.BarContainer
-
-    Raises
-    ------
-    ValueError
-        没有名字，数据不是有限的数、长短不一，或者超过五组。
-    """
-    categories = list(categories)
-    if not categories or not all(isinstance(name, str) for name in categories):
-        fail("categories", "至少有一个名字的列表", f" {categories!r}", '例如 ["猫", "马路"]。')
-    decimals = check_count("decimals", decimals)
-    position = np.arange(len(categories))
-    checked = _series(ax, series, len(categories))
-    width = 0.8 / len(checked)
-    drawn = []
-    for i, (label, values) in enumerate(checked.items()):
-        offset = (i - (len(checked) - 1) / 2) * width
-        container = ax.bar(position + offset, values, width, label=label, color=PALETTE[i],
-                           hatch=HATCHES[i], edgecolor=ax.get_facecolor())
-        ax.bar_label(container, [_number(value, decimals) for value in values],
-                     fontsize=8, padding=2)
-        drawn.append(container)
-    ax.set_xticks(position, categories)
-    ax.grid(visible=False, axis="x")
-    ax.axhline(0, color=QUIET, linewidth=0.8)
-    return drawn
-
-
-@styled
-def heat(ax, table, *, rows, columns, decimals=2):
-    """方格图：颜色表示大小；格子不多时，数字写在格子里，否则旁边有一条色标。
-
-    正数是蓝色，负数是橙色，越大越深。
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    table : array_like, shape (n_rows, n_columns)
-    rows, columns : sequence, length n_rows 与 n_columns
-        每行、每列的名字。
-    decimals : int
-        数字写几位小数。
-
-    Returns
-    -------
-    image : matplotlib.image.AxesImage
-
-    Raises
-    ------
-    ValueError
-        ``table`` 不是有限的二维数组，或者名字的个数与它不符。
-    """
-    table = _finite("table", to_float("table", table))
-    if table.ndim != 2 or table.size == 0:
-        fail("table", "形状 (n_rows, n_columns) 的数组，至少一格", f"形状 {table.shape}",
-             "请先取出要画的那一张表。")
-    for name, labels, length in (("rows", rows, table.shape[0]), ("columns", columns, table.shape[1])):
-        if len(labels) != length:
-            fail(name, f"{length} 个名字", f" {len(labels)} 个", "请让每行、每列都有名字。")
-    decimals = check_count("decimals", decimals)
-    limit = float(np.abs(table).max()) or 1.0
-    signed = bool((table < 0).any())
-    image = ax.imshow(table, cmap=SIGNED if signed else POSITIVE, aspect="auto",
-                      vmin=-limit if signed else 0, vmax=limit)
-    ax.set_xticks(range(table.shape[1]), columns)
-    ax.set_yticks(range(table.shape[0]), rows)
-    ax.grid(visible=False)
-    if table.size > MAX_CELLS_WITH_NUMBERS:
-        ax.figure.colorbar(image, ax=ax)
-        return image
-    for (row, column), value in np.ndenumerate(table):
-        ax.text(column, row, _number(value, decimals), ha="center", va="center", fontsize=9,
-                color="black")
-    return image
-
-
 def _set_scale(ax, axis, scale, ticks):
     """设定一个轴的刻度：``ticks`` 给定时就写这些数，不写成 10 的幂。"""
     name = f"{axis}scale"
@@ -263,7 +97,7 @@ def _set_scale(ax, axis, scale, ticks):
             if (np.asarray(values) <= 0).any():
                 fail(line.get_label(), f"对数轴上全部大于 0 的数据（{name}=\"log\"）",
                      f"最小值 {np.min(values)}", "请只画大于 0 的点，并在文字里说明哪些是 0。")
-    if scale != getattr(ax, f"get_{name}")():  # setting a scale forgets the ticks of bars and heat
+    if scale != getattr(ax, f"get_{name}")():
         getattr(ax, f"set_{name}")(scale)
     if ticks is not None:
         which = getattr(ax, f"{axis}axis")

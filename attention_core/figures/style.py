@@ -23,7 +23,6 @@ FONT_FILE = Path(__file__).parent / "fonts" / "AttentionSansSC-Regular.otf"
 PALETTE = ["#0072B2", "#D55E00", "#222222", "#009E73", "#882255"]
 LINE_STYLES = ["-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1))]
 MARKERS = ["o", "s", "^", "D", "v"]
-HATCHES = ["", "///", "...", "xxx", "---"]
 
 # Opaque: on JupyterLab's dark theme black text on a transparent face would vanish.
 FACE = "#FCFCFA"
