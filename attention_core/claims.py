@@ -13,7 +13,7 @@ import numpy as np
 
 from . import learning, minilm
 from .attention import scaled_dot_product_attention
-from .book import PRINTED_WEIGHTS, RECONCILED_SCORES, SECTION_4_SCORES, SECTION_10_SCORES, SENTENCE, TOKENS
+from .book import PRINTED_WEIGHTS, SECTION_4_SCORES, SECTION_10_SCORES, SENTENCE, TOKENS
 from .gradients import softmax_jacobian
 from .inputs import CHINESE_VECTORS, ENGLISH_VECTORS, ENGLISH_W_Q
 from .learning import IT, STATE, Settings, accuracy, ask, make_sentence, make_sentences, train
@@ -165,7 +165,6 @@ def claim(section, text, stem, heading):
 
 
 SCORES = np.array(list(SECTION_4_SCORES.values()))   # (10,)
-WHOLE_ROW = np.array(list(RECONCILED_SCORES.values()))   # (11,)
 SECTION_10_ROW = np.array(list(SECTION_10_SCORES.values()))   # (11,)
 PLACE = {token: place for place, token in enumerate(SECTION_4_SCORES)}
 CAT, ROAD, TIRED = PLACE["猫"], PLACE["马路"], PLACE["累"]
