@@ -7,7 +7,8 @@ import numpy as np
 
 from . import _arrays
 from ._arrays import cast, check_axis, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
-from .steps import all_finite, score, softmax, weighted_sum
+from ._fast import all_finite, cache_blocks
+from .steps import score, softmax, weighted_sum
 
 _SAME_SHAPE = "它要与正向算出来的形状相同。"
 
@@ -44,8 +45,9 @@ def score_backward(d_scores, query, key, *, scale=None):
     check_query_key(query, key)
     _check_shape("d_scores", d_scores, (query.shape[-2], key.shape[-2]), query, key)
     scale = check_scale(scale, query.shape[-1])
-    d_query = weighted_sum(d_scores, key) * scale   # (..., L, d_k)
-    d_key = weighted_sum(d_scores.mT, query) * scale   # (..., S, d_k)
+    d_query, d_key = weighted_sum(d_scores, key), weighted_sum(d_scores.mT, query)   # (..., L, d_k), (..., S, d_k)
+    d_query *= scale
+    d_key *= scale
     return cast(_sum_to(d_query, query.shape), dtype), cast(_sum_to(d_key, key.shape), dtype)
 
 
@@ -86,18 +88,23 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
     if d_weights.shape != weights.shape:
         fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", _SAME_SHAPE)
     check_axis(axis, "weights", weights)
-    if not all_finite(d_weights):   # 遮住的值可以是 NaN 或无穷大
-        d_weights = np.where(weights == 0, 0, d_weights)
-    out = d_weights if overwrite_d_weights or d_weights is not given else None
+    common = np.result_type(d_weights, weights)
+    may_overwrite = (overwrite_d_weights or d_weights is not given) and d_weights.dtype == common
+    d_scores = d_weights if may_overwrite else np.empty(weights.shape, common)
     with np.errstate(all="ignore"):
-        sharpness = 1 / np.result_type(d_weights, weights).type(temperature)
+        sharpness = 1 / common.type(temperature)
         if sharpness == 0 or sharpness == np.inf:   # 在 float32 里下溢成 0、上溢成无穷大的也算
             return np.zeros(weights.shape, dtype)
-        inner = np.expand_dims(np.vecdot(weights, d_weights, axis=axis), axis)
-        d_scores = np.subtract(d_weights, inner, out=out if d_weights.dtype == weights.dtype else None)
-        d_scores *= weights
-        if temperature != 1:
-            d_scores *= sharpness
+        blocks = (cache_blocks(np.moveaxis(x, axis, -1)) for x in (d_weights, weights, d_scores))
+        for d, w, out in zip(*blocks, strict=True):   # (..., S)
+            inner = np.vecdot(w, d)[..., None]   # (..., 1)
+            if not all_finite(inner):   # 遮住的值可以是 NaN 或无穷大
+                d = np.where(w == 0, 0, d)
+                inner = np.vecdot(w, d)[..., None]
+            np.subtract(d, inner, out=out)
+            out *= w
+            if temperature != 1:
+                out *= sharpness
     return cast(d_scores, dtype)
 
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from . import _arrays
 from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
+from ._fast import all_finite, cache_blocks, matmul, row_sums, square_sum
 
-_CACHE_BYTES = 2**19   # 小于常见的二级缓存
-_ONE_THREAD = 10_000   # 点积再长，OpenBLAS 就开多个线程；机器忙的时候，等线程比算久几百倍
+SMALL = 16.0   # 最大值（除以温度）在正负它之间的一行，不减去最大值也不会溢出
 
 
 def score(query, key, *, scale=None):
@@ -95,7 +95,7 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
 
     Notes
     -----
-    先减去每行的最大值再取指数，结果不变，而且不会溢出。
+    分数很大的行先减去最大值再取指数，结果不变，而且不会溢出。
 
     Examples
     --------
@@ -117,14 +117,19 @@ def unchecked_softmax(scores, mask, temperature, axis=-1):
     """`softmax` 去掉检查以后剩下的计算，就地改写 ``scores``；大表一块一块地算，每一块都留在缓存里。"""
     if mask is not None:
         scores = _apply_mask(scores, check_mask(mask, scores))
-    for rows in [scores] if axis != -1 or scores.nbytes <= _CACHE_BYTES else _cache_blocks(scores):
-        peak = rows.max(axis=axis, keepdims=True, initial=-np.inf)   # (..., L, 1)
-        has_peak = all_finite(peak)
-        if not has_peak:
-            make_finite(peak, rows)
-        exp_below(peak, rows, temperature)
-        total = rows.sum(axis=axis, keepdims=True)   # (..., L, 1)
-        rows /= total if has_peak else np.maximum(total, 1)   # 最高分贡献 exp(0) = 1；不足 1 的行什么也看不到
+    small = True   # 先当作分数都不大，直接取指数；看总和拿不准，才去找最大值
+    for rows in cache_blocks(scores if axis == -1 else np.moveaxis(scores, axis, -1)):   # (..., S)
+        if small:
+            powers = np.exp(rows if temperature == 1 else rows / temperature)
+            total = row_sums(powers)   # (..., 1)
+            small = _were_small(total, rows.shape[-1])
+        if not small:
+            peak = rows.max(axis=-1, keepdims=True, initial=-np.inf)
+            peak[np.abs(peak) < SMALL * temperature] = 0
+            powers = exp_below(peak, rows, temperature)
+            total = row_sums(powers)
+            total[total == 0] = 1   # 什么也看不到的行
+        np.divide(powers, total, out=rows)
     return scores
 
 
@@ -188,15 +193,18 @@ def check_mask(mask, scores):
     return mask
 
 
-def make_finite(peak, scores):
-    """就地换掉无穷大的最大值，因为 inf - inf 没有值：最大值 0，分数或者是 0（并列的最高分），或者是 -inf。"""
-    np.copyto(scores, np.where(scores == np.inf, 0, -np.inf), where=peak == np.inf)
-    peak[np.isinf(peak)] = 0
+def _were_small(total, n_keys):
+    """是不是每一行的最大值都在正负 `SMALL` 之间，从总和看；拿不准就答否，结果逐位相同，只是慢些。"""
+    least, most = n_keys * math.exp(-SMALL), math.exp(SMALL)
+    return square_sum(total) < (most / 2)**2 and np.minimum.reduce(total, axis=None, initial=np.inf) > 2 * least
 
 
 def exp_below(peak, scores, temperature):
     """就地变成 ``exp((scores - peak) / temperature)``；温度 0 和无穷大取极限（下溢成 0、上溢成无穷大的也算）。"""
-    if peak is not None:
+    if not all_finite(peak):   # inf - inf 没有值：最高分和与它并列的是 0，其余是 -inf
+        np.copyto(scores, np.where(scores == np.inf, 0, -np.inf), where=peak == np.inf)
+        peak = np.where(np.isinf(peak), 0, peak)
+    if peak.any():
         scores -= peak
     temperature = scores.dtype.type(temperature)
     if temperature == 0 or temperature == np.inf:   # 0/0 和 inf/inf 没有值
@@ -216,26 +224,3 @@ def _sum_of_taken(weights, value):
         bad = np.where(finite[..., j:j + 1, :], 0, value[..., j:j + 1, :])   # (..., 1, d_v)
         output += np.multiply(weight, bad, out=np.zeros_like(output), where=weight != 0)
     return output
-
-
-def _cache_blocks(x):
-    """把数组切成放得进缓存的块（都是视图），最后一轴总是完整的。"""
-    if x.ndim == 1 or x.nbytes <= _CACHE_BYTES:
-        return [x]
-    step = max(1, _CACHE_BYTES * len(x) // x.nbytes)
-    pieces = x if step == 1 else (x[i:i + step] for i in range(0, len(x), step))
-    return [block for piece in pieces for block in _cache_blocks(piece)]
-
-
-def all_finite(x):
-    """``x`` 里是否没有 NaN 和无穷大；平方和溢出时也答否，调用方只会走较慢而同样正确的路。"""
-    flat = x.ravel()
-    if flat.size <= _ONE_THREAD:
-        return math.isfinite(flat.dot(flat))
-    pieces = (flat[i:i + _ONE_THREAD] for i in range(0, flat.size, _ONE_THREAD))
-    return all(math.isfinite(piece.dot(piece)) for piece in pieces)
-
-
-def matmul(a, b):
-    """做 ``a @ b``；只有两个轴时用 dot，结果逐位相同，小数组快一半。"""
-    return a.dot(b) if a.ndim == b.ndim == 2 else a @ b

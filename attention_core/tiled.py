@@ -3,6 +3,9 @@
 形状里的字母见 `attention_core.steps`。
 """
 
+import functools
+import math
+
 import numpy as np
 
 from ._arrays import (
@@ -16,10 +19,8 @@ from ._arrays import (
     fail,
     to_floats,
 )
-from .steps import all_finite, exp_below, make_finite, matmul, unchecked_weighted_sum
-
-_SMALL = 16   # 不超过它的分数，取指数以后还远远没到 float32 的上限
-_SMALL_BITS = 24   # exp(16) < 2 ** 24
+from ._fast import all_finite, matmul, row_sums
+from .steps import SMALL, exp_below, unchecked_weighted_sum
 
 
 def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=1.0, query_block=None,
@@ -68,24 +69,40 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
     scale, temperature = check_scale(scale, query.shape[-1]), check_temperature(temperature)
     query_block = check_count("query_block", (128 if causal else 256) if query_block is None else query_block, 1)
     key_block = check_count("key_block", key_block, 1)
-    output = np.empty((*lead, query.shape[-2], value.shape[-1]), np.result_type(query, key, value))
-    # 2 的幂，不损失精度；没有归一的权重（最大 exp(_SMALL)，一共 S 个）乘上大的值也不会溢出
-    unit = 0.5 ** (value.shape[-2].bit_length() + _SMALL_BITS)
+    output = np.zeros((*lead, query.shape[-2], value.shape[-1]), np.result_type(query, key, value))
+    total = np.zeros((*output.shape[:-1], 1), np.result_type(query, key))   # 权重还没有归一时的总和，(..., L, 1)
+    tile = np.empty(min(query_block, query.shape[-2]) * min(key_block, key.shape[-2]), total.dtype)
     with np.errstate(all="ignore"):   # 未来的键可以是 NaN 或无穷大
-        query, value = query * scale, value * unit
-        small = _scores_are_small(query, key, causal, temperature)
-        arrays = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value, small)]
+        query = query * scale
+        peak = _first_peaks(query, key, causal, temperature)   # (..., L, 1)
+        value, unit, mix = _prepare_values(value)
+        arrays = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value, peak)]
         for head in np.ndindex(lead):
-            q, k, v, known = (x[head] for x in arrays)
+            q, k, v, p = (x[head] for x in arrays)
             for i in range(0, len(q), query_block):
-                rows = slice(i, i + query_block)
-                blend, total = _read_keys(q[rows], k, v, known[rows], i if causal else None, temperature, key_block)
-                np.divide(blend, np.where(total == 0, 1, total) * unit, out=output[head][rows])   # (rows, d_v)
+                rows, seen = slice(i, i + query_block), slice(i + query_block if causal else None)
+                scored = _score_blocks(q[rows], k[seen], i if causal else None, key_block, tile)
+                _read_blocks(scored, v[seen], p[rows], temperature, mix, output[head][rows], total[head][rows])
+        output /= np.where(total == 0, 1, total) * unit
     return cast(output, dtype)
 
 
-def _scores_are_small(query, key, causal, temperature):
-    """哪些查询的分数一定小到不必减去最大值：点积不超过长度之积，只看它看得见的键，所以与后文无关。"""
+def _prepare_values(value):
+    """返回乘了 ``unit`` 的值、``unit`` 和混合的办法；值很大时才缩小，免得与没有归一的权重相乘时溢出。
+
+    没有归一的权重最大 exp(SMALL)，一共 S 个；``unit`` 是 2 的幂，只要没有下溢就不损失精度。
+    """
+    if all_finite(value):
+        return value, 1, matmul
+    unit = 0.5 ** (value.shape[-2].bit_length() + math.ceil(SMALL / math.log(2)))
+    return value * unit, unit, unchecked_weighted_sum
+
+
+def _first_peaks(query, key, causal, temperature):
+    """分数一定不大的查询从最大值 0 开始，而且一直是 0，不必再找；别的从 -inf 开始。
+
+    点积不超过长度之积；一个查询只看它看得见的键，所以与后文无关。
+    """
     lengths = np.sqrt(np.vecdot(key, key))   # (..., S)
     if not key.shape[-2]:
         longest = np.zeros((1, 1), key.dtype)
@@ -94,7 +111,8 @@ def _scores_are_small(query, key, causal, temperature):
         longest = longest[..., np.minimum(np.arange(query.shape[-2]), key.shape[-2] - 1), None]   # (..., L, 1)
     else:
         longest = lengths.max(axis=-1, keepdims=True)[..., None]   # (..., 1, 1)
-    return np.sqrt(np.vecdot(query, query))[..., None] * longest < _SMALL * temperature   # (..., L, 1)
+    most = np.sqrt(np.vecdot(query, query))[..., None] * longest   # (..., L, 1)
+    return np.where(most < SMALL * temperature, 0, -np.inf).astype(most.dtype)
 
 
 def _check_inputs(query, key, value, causal):
@@ -107,40 +125,37 @@ def _check_inputs(query, key, value, causal):
     return np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
 
 
-def _read_keys(query, key, value, small, first, temperature, key_block):
-    """一块查询读完看得见的每一块键，返回没有归一的混合与权重的总和；``first`` 是因果掩码下这块查询的第一个位置。"""
-    n_seen = len(key) if first is None else min(len(key), first + len(query))
-    peak = np.where(small, 0, -np.inf).astype(query.dtype)   # (rows, 1)
-    total = np.zeros_like(peak)
-    blend = np.zeros((len(query), value.shape[-1]), value.dtype)   # (rows, d_v)
-    all_small = small.all()
-    for j in range(0, n_seen, key_block):
-        block = slice(j, min(j + key_block, n_seen))
-        scores = matmul(query, key[block].T)   # (rows, keys)
-        if first is not None:
-            _shut_future(scores, first, j)
-        if not all_small:
-            old, peak = peak, np.where(small, 0, np.maximum(peak, scores.max(axis=-1, keepdims=True)))
-            kept = exp_below(None, np.where(old == peak, 0, old - peak), temperature)   # (rows, 1)
-            total, blend = total * kept, np.where(kept == 0, 0, blend * kept)
-            scores -= _finite(peak, scores)
-        weights = exp_below(None, scores, temperature)
-        total += matmul(weights, np.ones((weights.shape[-1], 1), weights.dtype))
-        blend += unchecked_weighted_sum(weights, value[block])
-    return blend, total
+def _score_blocks(query, key, first, key_block, tile):
+    """给一块查询看得见的每一块键打分；``first`` 是因果掩码下这块查询的第一个位置，``tile`` 是轮流用的内存。"""
+    for j in range(0, len(key), key_block):
+        block = slice(j, j + key_block)
+        keys = key[block]
+        scores = np.matmul(query, keys.T, out=tile[:len(query) * len(keys)].reshape(len(query), -1))
+        if first is not None and first < j + len(keys):
+            recent = scores[:, max(first - j, 0):]   # 这一列之前全都看得见
+            np.copyto(recent, -np.inf, where=_future(*recent.shape, min(first - j, 0)))
+        yield block, scores   # (rows, keys)
 
 
-def _finite(peak, scores):
-    """最大值的一份能够减去的副本，见 `make_finite`。"""
-    if all_finite(peak):
-        return peak
-    peak = peak.copy()
-    make_finite(peak, scores)
-    return peak
+@functools.lru_cache(maxsize=2)
+def _future(n_queries, n_keys, first):
+    """哪些键在未来；第一个查询能看到第 ``first`` 个键为止。"""
+    return ~np.tri(n_queries, n_keys, first, dtype=bool)
 
 
-def _shut_future(scores, i, j):
-    """把未来的键的分数就地换成 -inf；这块分数从第 i 个查询、第 j 个键开始。"""
-    start = max(i - j, 0)   # 这一列之前全都看得见
-    recent = scores[:, start:]
-    np.copyto(recent, -np.inf, where=~np.tri(*recent.shape, i - j - start, dtype=bool))
+def _read_blocks(scored, value, peak, temperature, mix, blend, total):
+    """一块查询读完每一块键，混合与权重的总和加进 ``blend`` 和 ``total``，都没有归一。
+
+    ``peak`` 是到目前为止的最大值，见 `_first_peaks`。
+    """
+    small = peak == 0   # (rows, 1)
+    for block, scores in scored:
+        if not small.all():
+            old, peak = peak, np.where(small, 0, np.maximum(peak, scores.max(axis=-1, keepdims=True, initial=-np.inf)))
+            kept = exp_below(peak, old.copy(), temperature)   # (rows, 1)
+            total *= kept
+            blend *= kept
+            np.copyto(blend, 0, where=kept == 0)
+        powers = exp_below(peak, scores, temperature)
+        total += row_sums(powers)
+        blend += mix(powers, value[block])

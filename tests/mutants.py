@@ -22,11 +22,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MODULES = ["_arrays", "steps", "attention", "masks", "multihead", "gradients", "lookup", "tiled"]
+MODULES = ["_arrays", "_fast", "steps", "attention", "masks", "multihead", "gradients", "lookup", "tiled"]
 # Helpers and tests that a copy needs, the quickest to fail first.
 HELPERS = ["core_calls.py", "plain_python.py", "reference_cases.py"]
 TESTS = [
     "test_torch_reference.py",
+    "test_fast.py",
     "test_steps.py",
     "test_attention.py",
     "test_masks.py",
@@ -43,6 +44,7 @@ TESTS = [
 # collecting all the others takes longer than most mutants live.
 FIRST = {
     "_arrays": ["test_wrong_input.py"],
+    "_fast": ["test_fast.py"],
     "steps": ["test_steps.py"],
     "attention": ["test_torch_reference.py"],
     "masks": ["test_masks.py"],

@@ -125,6 +125,21 @@ class TestSoftmax:
         d_weights[weights == 0] = poison
         np.testing.assert_array_equal(ac.softmax_backward(d_weights, weights), expected)
 
+    @pytest.mark.parametrize("dtypes", [(np.float32, np.float32), (np.float32, np.float64), (np.float64, np.float32)])
+    @pytest.mark.parametrize("axis", [0, 1])
+    def test_large_tables_are_computed_like_small_ones(self, dtypes, axis):
+        d_weights, weights = normal(700, 800, dtype=dtypes[0]), np.abs(normal(700, 800, seed=1, dtype=dtypes[1]))
+        weights[650, 700] = 0   # in the last block
+        inner = (weights * d_weights.astype(float)).sum(axis=axis, keepdims=True)   # by the formula, in float64
+        expected = weights * (d_weights.astype(float) - inner) / 0.5
+        d_weights[650, 700] = NAN
+        for overwrite in (False, True):
+            d_scores = ac.softmax_backward(
+                d_weights, weights, temperature=0.5, axis=axis, overwrite_d_weights=overwrite
+            )  # fmt: skip
+            assert d_scores.dtype == np.result_type(*dtypes)
+            np.testing.assert_allclose(d_scores, expected, rtol=1e-4, atol=1e-3)
+
     def test_overwrite_may_work_in_place(self):
         weights, d_weights = ac.softmax(normal(L, S)), normal(L, S, seed=1)
         kept, expected = d_weights.copy(), ac.softmax_backward(d_weights, weights)

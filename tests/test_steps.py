@@ -88,6 +88,41 @@ class TestSoftmax:
         np.testing.assert_allclose(ac.softmax([-1e308, -1e308]), [0.5, 0.5])
         np.testing.assert_array_equal(ac.softmax([-1.7e308, 1.7e308]), [0, 1])
 
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    @pytest.mark.parametrize("temperature", [0.01, 0.5, 1, 3.0, 1e4])
+    @pytest.mark.parametrize("shift", [-1000, -90, -40, -17, -16, -15, 0, 15, 16, 17, 40, 90, 1000])
+    def test_rows_of_every_height(self, dtype, temperature, shift):
+        # with and without the maximum subtracted; multiples of 1/8, so that shifting is exact
+        scores = np.round(normal(L, S) * 8) / 8 * temperature
+        weights = ac.softmax((scores + shift * temperature).astype(dtype), temperature=temperature)
+        expected = [plain_python.softmax_row(row, [True] * S, temperature) for row in scores.tolist()]
+        precision = np.finfo(dtype).eps * max(16, 2 * abs(shift))
+        np.testing.assert_allclose(weights, expected, rtol=precision)
+
+    @pytest.mark.parametrize("temperature", [0, 0.5, 1, INF])
+    @pytest.mark.parametrize("other", [1e3, -1e3, 20.0, NAN, INF, -INF])
+    @pytest.mark.parametrize("height", [0, 40])
+    @pytest.mark.parametrize("shape", [(L, S), (300, 800)])
+    def test_a_row_changes_no_other_row_to_the_bit(self, temperature, other, height, shape):
+        # large and small scores take different ways, and so do the blocks of a large table after a large row
+        scores = normal(*shape, dtype=np.float32)
+        scores[2] += height
+        changed = scores.copy()
+        changed[0] = other
+        weights, clean = (ac.softmax(x, temperature=temperature) for x in (changed, scores))
+        np.testing.assert_array_equal(weights[1:], clean[1:])
+
+    @pytest.mark.parametrize("temperature", [0.7, 1, 2.5])
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_rows_at_the_edge_of_being_large_take_one_way_only(self, temperature, dtype):
+        def weights_beside(row, other):
+            table = np.array([row, np.zeros(S), np.full(S, other)]) * temperature
+            return ac.softmax(table.astype(dtype), temperature=temperature)[0]
+
+        for height in np.linspace(14, 18, 81):
+            for row in (np.eye(S)[0] * height, np.full(S, height), np.full(S, -height), -height - np.arange(S)):
+                np.testing.assert_array_equal(weights_beside(row - 0.01, 0), weights_beside(row - 0.01, 900))
+
     def test_temperature_divides_the_scores(self):
         scores = normal(L, S)
         for temperature in (0.1, 0.5, 1.5, 10.0):
