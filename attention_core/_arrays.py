@@ -54,8 +54,8 @@ def result_dtype(*arrays):
 
 def to_floats(names, *arrays):
     """一次转换几个参数，``names`` 里按顺序写着它们的名字；返回结果的类型，然后是各个浮点数组。"""
-    dtypes = [x.dtype for x in arrays if type(x) is np.ndarray]
-    if dtypes.count(_FLOAT64) == len(arrays) or dtypes.count(_FLOAT32) == len(arrays):
+    dtypes = [x.dtype for x in arrays if type(x) is np.ndarray] or [None]
+    if dtypes.count(dtypes[0]) == len(arrays) and (dtypes[0] is _FLOAT64 or dtypes[0] is _FLOAT32):
         return dtypes[0], *arrays   # 常见情形：已经是同一种浮点数，什么也不用做
     return result_dtype(*arrays), *(to_float(name, x) for name, x in zip(names.split(), arrays, strict=True))
 

@@ -22,6 +22,8 @@ from ._arrays import cast, check_query_key, check_scale, check_temperature, chec
 from ._fast import all_finite, cache_blocks, matmul, row_sums, square_sum
 
 SMALL = 16.0   # 最大值（除以温度）在正负它之间的一行，不减去最大值也不会溢出
+# 没减最大值的总和：平均每个键多于这么多，平方和小于这么多，就一定是这样的行
+_LEAST_SHARE, _MOST_SQUARED = 2 * math.exp(-SMALL), (math.exp(SMALL) / 2)**2
 
 
 def score(query, key, *, scale=None):
@@ -125,10 +127,9 @@ def unchecked_softmax(scores, mask, temperature, axis=-1):
             small = _were_small(total, rows.shape[-1])
         if not small:
             peak = rows.max(axis=-1, keepdims=True, initial=-np.inf)
-            peak[np.abs(peak) < SMALL * temperature] = 0
+            np.copyto(peak, 0, where=np.abs(peak) < SMALL * temperature)
             powers = exp_below(peak, rows, temperature)
-            total = row_sums(powers)
-            total[total == 0] = 1   # 什么也看不到的行
+            total = np.maximum(row_sums(powers), 1e-8)   # 至少 exp(-SMALL)；什么也看不到的行是 0，不能除
         np.divide(powers, total, out=rows)
     return scores
 
@@ -195,17 +196,21 @@ def check_mask(mask, scores):
 
 def _were_small(total, n_keys):
     """是不是每一行的最大值都在正负 `SMALL` 之间，从总和看；拿不准就答否，结果逐位相同，只是慢些。"""
-    least, most = n_keys * math.exp(-SMALL), math.exp(SMALL)
-    return square_sum(total) < (most / 2)**2 and np.minimum.reduce(total, axis=None, initial=np.inf) > 2 * least
+    return square_sum(total) < _MOST_SQUARED and np.minimum.reduce(total, None, initial=np.inf) > n_keys * _LEAST_SHARE
 
 
 def exp_below(peak, scores, temperature):
-    """就地变成 ``exp((scores - peak) / temperature)``；温度 0 和无穷大取极限（下溢成 0、上溢成无穷大的也算）。"""
-    if not all_finite(peak):   # inf - inf 没有值：最高分和与它并列的是 0，其余是 -inf
-        np.copyto(scores, np.where(scores == np.inf, 0, -np.inf), where=peak == np.inf)
-        peak = np.where(np.isinf(peak), 0, peak)
+    """就地变成 ``exp((scores - peak) / temperature)``。"""
     if peak.any():
+        if not all_finite(peak):   # inf - inf 没有值：最高分和与它并列的是 0，其余是 -inf
+            np.copyto(scores, np.where(scores == np.inf, 0, -np.inf), where=peak == np.inf)
+            peak = np.where(np.isinf(peak), 0, peak)
         scores -= peak
+    return exp_of(scores, temperature)
+
+
+def exp_of(scores, temperature):
+    """就地变成 ``exp(scores / temperature)``；温度 0 和无穷大取极限（下溢成 0、上溢成无穷大的也算）。"""
     temperature = scores.dtype.type(temperature)
     if temperature == 0 or temperature == np.inf:   # 0/0 和 inf/inf 没有值
         np.divide(scores, temperature, out=scores, where=(scores != 0) & (scores != -np.inf))

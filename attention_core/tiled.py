@@ -20,11 +20,14 @@ from ._arrays import (
     to_floats,
 )
 from ._fast import all_finite, matmul, row_sums
-from .steps import SMALL, exp_below, unchecked_weighted_sum
+from .steps import SMALL, exp_below, exp_of, unchecked_weighted_sum
+
+# 一块有几个查询、几个键：多了放不进缓存，少了调用太多；因果时还要少算对角线以外的
+QUERY_BLOCK, CAUSAL_QUERY_BLOCK, KEY_BLOCK = 512, 128, 512
 
 
 def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=1.0, query_block=None,
-                    key_block=512):
+                    key_block=KEY_BLOCK):
     """与 `scaled_dot_product_attention` 的输出相同，但内存只随句长线性增长。
 
     Parameters
@@ -39,7 +42,7 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
     temperature : float
         见 `softmax`。
     query_block : int, optional
-        一块有几个查询；缺省 256，因果时 128。只影响快慢和内存，不影响结果。
+        一块有几个查询；缺省 512，因果时 128。只影响快慢和内存，不影响结果。
     key_block : int
         一块有几个键，也一样。
 
@@ -67,24 +70,35 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
     dtype, query, key, value = to_floats("query key value", query, key, value)
     lead = _check_inputs(query, key, value, causal)
     scale, temperature = check_scale(scale, query.shape[-1]), check_temperature(temperature)
-    query_block = check_count("query_block", (128 if causal else 256) if query_block is None else query_block, 1)
-    key_block = check_count("key_block", key_block, 1)
+    if query_block is None:
+        query_block = CAUSAL_QUERY_BLOCK if causal else QUERY_BLOCK
+    query_block, key_block = check_count("query_block", query_block, 1), check_count("key_block", key_block, 1)
     output = np.zeros((*lead, query.shape[-2], value.shape[-1]), np.result_type(query, key, value))
     total = np.zeros((*output.shape[:-1], 1), np.result_type(query, key))   # 权重还没有归一时的总和，(..., L, 1)
     tile = np.empty(min(query_block, query.shape[-2]) * min(key_block, key.shape[-2]), total.dtype)
     with np.errstate(all="ignore"):   # 未来的键可以是 NaN 或无穷大
         query = query * scale
-        peak = _first_peaks(query, key, causal, temperature)   # (..., L, 1)
+        small = _are_small(query, key, causal, temperature)   # (..., L, 1)
         value, unit, mix = _prepare_values(value)
-        arrays = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value, peak)]
+        arrays = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value, small)]
         for head in np.ndindex(lead):
-            q, k, v, p = (x[head] for x in arrays)
+            q, k, v, is_small = (x[head] for x in arrays)
             for i in range(0, len(q), query_block):
                 rows, seen = slice(i, i + query_block), slice(i + query_block if causal else None)
                 scored = _score_blocks(q[rows], k[seen], i if causal else None, key_block, tile)
-                _read_blocks(scored, v[seen], p[rows], temperature, mix, output[head][rows], total[head][rows])
-        output /= np.where(total == 0, 1, total) * unit
+                _read_blocks(scored, v[seen], is_small[rows], temperature, mix, output[head][rows], total[head][rows])
+        output /= np.maximum(total, 1e-8) * unit   # 总和至少是 exp(-SMALL)；什么也看不到的查询是 0，不能除
     return cast(output, dtype)
+
+
+def _check_inputs(query, key, value, causal):
+    """检查三个输入能连成一次注意力，返回广播之后的前导轴。"""
+    check_query_key(query, key)
+    check_weights(np.broadcast_to(0, (*key.shape[:-2], 0, key.shape[-2])), value)
+    check_broadcast("value", value, "query", query)
+    if causal is not True and causal is not False:
+        fail("causal", " True 或 False", f" {causal!r}", "别的掩码请交给 scaled_dot_product_attention 的 mask。")
+    return np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
 
 
 def _prepare_values(value):
@@ -98,31 +112,16 @@ def _prepare_values(value):
     return value * unit, unit, unchecked_weighted_sum
 
 
-def _first_peaks(query, key, causal, temperature):
-    """分数一定不大的查询从最大值 0 开始，而且一直是 0，不必再找；别的从 -inf 开始。
-
-    点积不超过长度之积；一个查询只看它看得见的键，所以与后文无关。
-    """
-    lengths = np.sqrt(np.vecdot(key, key))   # (..., S)
-    if not key.shape[-2]:
-        longest = np.zeros((1, 1), key.dtype)
-    elif causal:
-        longest = np.maximum.accumulate(lengths, axis=-1)
-        longest = longest[..., np.minimum(np.arange(query.shape[-2]), key.shape[-2] - 1), None]   # (..., L, 1)
-    else:
-        longest = lengths.max(axis=-1, keepdims=True)[..., None]   # (..., 1, 1)
-    most = np.sqrt(np.vecdot(query, query))[..., None] * longest   # (..., L, 1)
-    return np.where(most < SMALL * temperature, 0, -np.inf).astype(most.dtype)
-
-
-def _check_inputs(query, key, value, causal):
-    """检查三个输入能连成一次注意力，返回广播之后的前导轴。"""
-    check_query_key(query, key)
-    check_weights(np.broadcast_to(0, (*key.shape[:-2], 0, key.shape[-2])), value)
-    check_broadcast("value", value, "query", query)
-    if causal is not True and causal is not False:
-        fail("causal", " True 或 False", f" {causal!r}", "别的掩码请交给 scaled_dot_product_attention 的 mask。")
-    return np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
+def _are_small(query, key, causal, temperature):
+    """哪些查询的分数一定不大，不必减去最大值：点积不超过长度之积，只看它看得见的键，所以与后文无关。"""
+    most = SMALL * temperature
+    squares, longest = np.vecdot(query, query)[..., None], np.vecdot(key, key)   # 长度的平方，(..., L, 1) 和 (..., S)
+    if squares.max(initial=0) * longest.max(initial=0) < most * most:   # 常见情形：都不大
+        return np.ones((query.shape[-2], 1), bool)
+    if not causal:
+        return squares * longest.max(axis=-1, keepdims=True)[..., None] < most * most   # (..., L, 1)
+    longest = np.maximum.accumulate(longest, axis=-1)
+    return squares * longest[..., np.minimum(np.arange(query.shape[-2]), key.shape[-2] - 1), None] < most * most
 
 
 def _score_blocks(query, key, first, key_block, tile):
@@ -143,19 +142,22 @@ def _future(n_queries, n_keys, first):
     return ~np.tri(n_queries, n_keys, first, dtype=bool)
 
 
-def _read_blocks(scored, value, peak, temperature, mix, blend, total):
-    """一块查询读完每一块键，混合与权重的总和加进 ``blend`` 和 ``total``，都没有归一。
+def _read_blocks(scored, value, small, temperature, mix, blend, total):
+    """一块查询读完看得见的每一块键，没有归一的混合与权重的总和加进 ``blend`` 和 ``total``。
 
-    ``peak`` 是到目前为止的最大值，见 `_first_peaks`。
+    ``small`` 的查询不必找最大值，见 `_are_small`。
     """
-    small = peak == 0   # (rows, 1)
+    all_small = small.all()
+    peak = None if all_small else np.where(small, 0, -np.inf).astype(total.dtype)   # (rows, 1)，到目前为止的最大值
     for block, scores in scored:
-        if not small.all():
+        if all_small:
+            powers = exp_of(scores, temperature)
+        else:
             old, peak = peak, np.where(small, 0, np.maximum(peak, scores.max(axis=-1, keepdims=True, initial=-np.inf)))
-            kept = exp_below(peak, old.copy(), temperature)   # (rows, 1)
+            kept = exp_below(peak, old, temperature)   # (rows, 1)
             total *= kept
             blend *= kept
             np.copyto(blend, 0, where=kept == 0)
-        powers = exp_below(peak, scores, temperature)
+            powers = exp_below(peak, scores, temperature)
         total += row_sums(powers)
         blend += mix(powers, value[block])

@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from ..reach import attention_reach, recurrent_reach, typical_reach
+from ..tiled import KEY_BLOCK, QUERY_BLOCK
 from . import blocks, controls
 from .panel import Panel
 from .view import View
@@ -63,7 +64,6 @@ def far_apart():
 
 
 SIZES = tuple(2 ** k for k in range(4, 17))
-QUERY_BLOCK, KEY_BLOCK = 256, 512   # 与 `tiled_attention` 的缺省相同
 
 
 def _bytes(count):
