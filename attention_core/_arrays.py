@@ -56,7 +56,7 @@ def to_floats(names, *arrays):
     """一次转换几个参数，``names`` 里按顺序写着它们的名字；返回结果的类型，然后是各个浮点数组。"""
     dtypes = [x.dtype for x in arrays if type(x) is np.ndarray] or [None]
     if dtypes.count(dtypes[0]) == len(arrays) and (dtypes[0] is _FLOAT64 or dtypes[0] is _FLOAT32):
-        return dtypes[0], *arrays   # 常见情形：已经是同一种浮点数，什么也不用做
+        return dtypes[0], *arrays   # 常见情形：已经是同一种浮点数，什么也不用做（字节序倒过来的不是同一个对象）
     return result_dtype(*arrays), *(to_float(name, x) for name, x in zip(names.split(), arrays, strict=True))
 
 
@@ -64,7 +64,7 @@ def cast(x, dtype):
     """float16 在内部按 float32 计算，返回之前才转回去；其余原样返回。"""
     if x.dtype == dtype:
         return x
-    with np.errstate(over="ignore"):   # 放不下的成为无穷大
+    with np.errstate(all="ignore"):   # 放不下的成为无穷大
         return x.astype(dtype)
 
 

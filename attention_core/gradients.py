@@ -46,9 +46,10 @@ def score_backward(d_scores, query, key, *, scale=None):
     _check_shape("d_scores", d_scores, (query.shape[-2], key.shape[-2]), query, key)
     scale = check_scale(scale, query.shape[-1])
     d_query, d_key = weighted_sum(d_scores, key), weighted_sum(d_scores.mT, query)   # (..., L, d_k), (..., S, d_k)
-    d_query *= scale
-    d_key *= scale
-    return cast(_sum_to(d_query, query.shape), dtype), cast(_sum_to(d_key, key.shape), dtype)
+    with np.errstate(all="ignore"):   # 放不下的成为无穷大
+        d_query *= scale
+        d_key *= scale
+        return cast(_sum_to(d_query, query.shape), dtype), cast(_sum_to(d_key, key.shape), dtype)
 
 
 def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_d_weights=False):
@@ -90,11 +91,14 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
     check_axis(axis, "weights", weights)
     common = np.result_type(d_weights, weights)
     may_overwrite = (overwrite_d_weights or d_weights is not given) and d_weights.dtype == common
-    d_scores = d_weights if may_overwrite else np.empty(weights.shape, common)
     with np.errstate(all="ignore"):
         sharpness = 1 / common.type(temperature)
         if sharpness == 0 or sharpness == np.inf:   # 在 float32 里下溢成 0、上溢成无穷大的也算
             return np.zeros(weights.shape, dtype)
+        if not may_overwrite or np.may_share_memory(d_weights, weights):
+            d_scores = np.empty(weights.shape, common)
+        else:
+            d_scores = d_weights
         blocks = (cache_blocks(np.moveaxis(x, axis, -1)) for x in (d_weights, weights, d_scores))
         for d, w, out in zip(*blocks, strict=True):   # (..., S)
             inner = np.vecdot(w, d)[..., None]   # (..., 1)
@@ -174,7 +178,8 @@ def weighted_sum_backward(d_output, weights, value):
     _check_shape("d_output", d_output, (weights.shape[-2], value.shape[-1]), weights, value)
     d_weights = score(d_output, value, scale=1)   # (..., L, S)
     d_value = weighted_sum(weights.mT, d_output)   # (..., S, d_v)
-    return cast(_sum_to(d_weights, weights.shape), dtype), cast(_sum_to(d_value, value.shape), dtype)
+    with np.errstate(all="ignore"):
+        return cast(_sum_to(d_weights, weights.shape), dtype), cast(_sum_to(d_value, value.shape), dtype)
 
 
 def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=None, scale=None,

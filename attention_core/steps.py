@@ -21,8 +21,8 @@ from . import _arrays
 from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
 from ._fast import all_finite, cache_blocks, matmul, row_sums, square_sum
 
-SMALL = 16.0   # 最大值（除以温度）在正负它之间的一行，不减去最大值也不会溢出
-# 没减最大值的总和：平均每个键多于这么多，平方和小于这么多，就一定是这样的行
+SMALL = 16.0   # 最大值（除以温度）在正负它之间的一行，不减去最大值也不会溢出，不会整行下溢
+# 没减最大值的总和：平均每个键多于这么多，平方和小于这么多，就一定都是这样的行；两个 2 是给舍入留的余地
 _LEAST_SHARE, _MOST_SQUARED = 2 * math.exp(-SMALL), (math.exp(SMALL) / 2)**2
 
 
@@ -97,7 +97,7 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
 
     Notes
     -----
-    分数很大的行先减去最大值再取指数，结果不变，而且不会溢出。
+    分数离 0 很远的行先减去最大值再取指数，结果不变，而且不会溢出。
 
     Examples
     --------
@@ -109,6 +109,7 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     dtype, table = to_floats("scores", scores)
     _arrays.check_axis(axis, "scores", table)
     temperature = check_temperature(temperature)
+    axis = axis if axis < 0 else axis - table.ndim   # 掩码会在前面添上轴
     if table is scores and not overwrite_scores:
         table = scores.copy()
     with np.errstate(all="ignore"):   # 被遮住的分数可以是 NaN，差距极大时可以溢出成 -inf
@@ -119,6 +120,8 @@ def unchecked_softmax(scores, mask, temperature, axis=-1):
     """`softmax` 去掉检查以后剩下的计算，就地改写 ``scores``；大表一块一块地算，每一块都留在缓存里。"""
     if mask is not None:
         scores = _apply_mask(scores, check_mask(mask, scores))
+    if temperature != 1:
+        temperature = float(scores.dtype.type(temperature))   # float32 放不下太小、太大的温度
     small = True   # 先当作分数都不大，直接取指数；看总和拿不准，才去找最大值
     for rows in cache_blocks(scores if axis == -1 else np.moveaxis(scores, axis, -1)):   # (..., S)
         if small:
@@ -128,7 +131,7 @@ def unchecked_softmax(scores, mask, temperature, axis=-1):
         if not small:
             peak = rows.max(axis=-1, keepdims=True, initial=-np.inf)
             np.copyto(peak, 0, where=np.abs(peak) < SMALL * temperature)
-            powers = exp_below(peak, rows, temperature)
+            powers = exp_below(peak, rows.copy("K"), temperature)   # 与上面同样的排列，总和才逐位相同
             total = np.maximum(row_sums(powers), 1e-8)   # 至少 exp(-SMALL)；什么也看不到的行是 0，不能除
         np.divide(powers, total, out=rows)
     return scores

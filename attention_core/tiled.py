@@ -76,8 +76,9 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
     output = np.zeros((*lead, query.shape[-2], value.shape[-1]), np.result_type(query, key, value))
     total = np.zeros((*output.shape[:-1], 1), np.result_type(query, key))   # 权重还没有归一时的总和，(..., L, 1)
     tile = np.empty(min(query_block, query.shape[-2]) * min(key_block, key.shape[-2]), total.dtype)
+    future = functools.lru_cache(maxsize=2)(_future) if causal else None   # 几乎每一块的形状都一样
     with np.errstate(all="ignore"):   # 未来的键可以是 NaN 或无穷大
-        query = query * scale
+        query, temperature = query * scale, float(total.dtype.type(temperature))
         small = _are_small(query, key, causal, temperature)   # (..., L, 1)
         value, unit, mix = _prepare_values(value)
         arrays = [np.broadcast_to(x, (*lead, *x.shape[-2:])) for x in (query, key, value, small)]
@@ -85,7 +86,7 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
             q, k, v, is_small = (x[head] for x in arrays)
             for i in range(0, len(q), query_block):
                 rows, seen = slice(i, i + query_block), slice(i + query_block if causal else None)
-                scored = _score_blocks(q[rows], k[seen], i if causal else None, key_block, tile)
+                scored = _score_blocks(q[rows], k[seen], i, future, key_block, tile)
                 _read_blocks(scored, v[seen], is_small[rows], temperature, mix, output[head][rows], total[head][rows])
         output /= np.maximum(total, 1e-8) * unit   # 总和至少是 exp(-SMALL)；什么也看不到的查询是 0，不能除
     return cast(output, dtype)
@@ -104,39 +105,47 @@ def _check_inputs(query, key, value, causal):
 def _prepare_values(value):
     """返回乘了 ``unit`` 的值、``unit`` 和混合的办法；值很大时才缩小，免得与没有归一的权重相乘时溢出。
 
-    没有归一的权重最大 exp(SMALL)，一共 S 个；``unit`` 是 2 的幂，只要没有下溢就不损失精度。
+    没有归一的权重最大 exp(SMALL)，一共 S 个；``unit`` 是 2 的幂，只有小得下溢的值才损失精度。
     """
     if all_finite(value):
         return value, 1, matmul
+    if all_finite(np.where(np.isfinite(value), value, 0)):
+        return value, 1, unchecked_weighted_sum
     unit = 0.5 ** (value.shape[-2].bit_length() + math.ceil(SMALL / math.log(2)))
     return value * unit, unit, unchecked_weighted_sum
 
 
 def _are_small(query, key, causal, temperature):
     """哪些查询的分数一定不大，不必减去最大值：点积不超过长度之积，只看它看得见的键，所以与后文无关。"""
-    most = SMALL * temperature
-    squares, longest = np.vecdot(query, query)[..., None], np.vecdot(key, key)   # 长度的平方，(..., L, 1) 和 (..., S)
-    if squares.max(initial=0) * longest.max(initial=0) < most * most:   # 常见情形：都不大
+    squared, key_squared = _squared_lengths(query), _squared_lengths(key)   # (..., L), (..., S)
+    most = (SMALL * temperature) * (SMALL * temperature)
+    if not key_squared.size or squared.max(initial=0) * key_squared.max() < most:   # 常见情形：都不大
         return np.ones((query.shape[-2], 1), bool)
-    if not causal:
-        return squares * longest.max(axis=-1, keepdims=True)[..., None] < most * most   # (..., L, 1)
-    longest = np.maximum.accumulate(longest, axis=-1)
-    return squares * longest[..., np.minimum(np.arange(query.shape[-2]), key.shape[-2] - 1), None] < most * most
+    if causal:
+        last_seen = np.minimum(np.arange(query.shape[-2]), key.shape[-2] - 1)
+        longest = np.maximum.accumulate(key_squared, axis=-1)[..., last_seen]   # (..., L)
+    else:
+        longest = key_squared.max(axis=-1, keepdims=True)   # (..., 1)
+    return (squared * longest < most)[..., None]   # (..., L, 1)
 
 
-def _score_blocks(query, key, first, key_block, tile):
-    """给一块查询看得见的每一块键打分；``first`` 是因果掩码下这块查询的第一个位置，``tile`` 是轮流用的内存。"""
+def _squared_lengths(x):
+    """每个向量长度的平方，不小于真的；小得下溢的分量也算在内。"""
+    return np.vecdot(x, x) + x.shape[-1] * np.finfo(x.dtype).tiny
+
+
+def _score_blocks(query, key, first, future, key_block, tile):
+    """给一块查询看得见的每一块键打分；这块查询从第 ``first`` 个开始，``tile`` 是轮流用的内存。"""
     for j in range(0, len(key), key_block):
         block = slice(j, j + key_block)
         keys = key[block]
         scores = np.matmul(query, keys.T, out=tile[:len(query) * len(keys)].reshape(len(query), -1))
-        if first is not None and first < j + len(keys):
+        if future is not None and first < j + len(keys):
             recent = scores[:, max(first - j, 0):]   # 这一列之前全都看得见
-            np.copyto(recent, -np.inf, where=_future(*recent.shape, min(first - j, 0)))
+            np.copyto(recent, -np.inf, where=future(*recent.shape, min(first - j, 0)))
         yield block, scores   # (rows, keys)
 
 
-@functools.lru_cache(maxsize=2)
 def _future(n_queries, n_keys, first):
     """哪些键在未来；第一个查询能看到第 ``first`` 个键为止。"""
     return ~np.tri(n_queries, n_keys, first, dtype=bool)

@@ -140,6 +140,11 @@ class TestSoftmax:
             assert d_scores.dtype == np.result_type(*dtypes)
             np.testing.assert_allclose(d_scores, expected, rtol=1e-4, atol=1e-3)
 
+    def test_the_same_array_twice(self):
+        weights = ac.softmax(normal(L, S))
+        expected = ac.softmax_backward(weights.copy(), weights)
+        np.testing.assert_array_equal(ac.softmax_backward(weights, weights, overwrite_d_weights=True), expected)
+
     def test_overwrite_may_work_in_place(self):
         weights, d_weights = ac.softmax(normal(L, S)), normal(L, S, seed=1)
         kept, expected = d_weights.copy(), ac.softmax_backward(d_weights, weights)
@@ -368,3 +373,12 @@ def test_extra_and_stretched_leading_axes_are_summed_together(extra):
     # the sums written out with einsum: a is an extra axis, c was stretched from 1
     np.testing.assert_allclose(d_query, np.einsum("abcls,abcsd->bld", d_scores, key)[:, None], rtol=1e-12)
     np.testing.assert_allclose(d_key, np.einsum("abcls,bld->abcsd", d_scores, query[:, 0]), rtol=1e-12)
+
+
+def test_what_a_dtype_cannot_hold_is_no_error():
+    # 2 x 3e38 is infinite in float32; 6e-8 x 6e-8 is 0 in float16
+    with np.errstate(all="raise"):
+        d_query, _ = ac.score_backward(*np.full((3, 1, 1), [[[3e38]], [[1]], [[1]]], np.float32), scale=2.0)
+        d_scores = ac.softmax_backward(np.full((1, 2), 6e-8, np.float16), np.full((1, 2), 6e-8, np.float16))
+    assert d_query == INF
+    np.testing.assert_array_equal(d_scores, [[0, 0]])

@@ -1,6 +1,7 @@
 """The three steps: score, softmax, weighted_sum."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -48,6 +49,11 @@ class TestScore:
         scores = ac.score(query, key)
         assert scores.shape == (BATCH, HEADS, L, S)
         np.testing.assert_allclose(scores[1, 2], ac.score(query[1, 0], key[2]), rtol=1e-12)
+
+    @pytest.mark.parametrize("n_queries", [1, 2])
+    def test_zero_times_nan_and_infinity_is_nan_for_one_query_too(self, n_queries):
+        scores = ac.score(np.zeros((n_queries, 1)), [[INF], [NAN], [3.0]])
+        np.testing.assert_array_equal(scores, [[NAN, NAN, 0]] * n_queries)
 
     def test_no_features_means_score_zero(self):
         np.testing.assert_array_equal(ac.score(np.ones((2, 0)), np.ones((3, 0))), np.zeros((2, 3)))
@@ -111,6 +117,45 @@ class TestSoftmax:
         changed[0] = other
         weights, clean = (ac.softmax(x, temperature=temperature) for x in (changed, scores))
         np.testing.assert_array_equal(weights[1:], clean[1:])
+
+    @pytest.mark.parametrize("layout", ["axis 0", "Fortran", "every second", "a mask with more axes"])
+    def test_a_row_changes_no_other_row_to_the_bit_in_any_layout(self, layout):
+        # a block of a view and a copy of it must be summed in the same order
+        def weights(scores):
+            if layout == "axis 0":
+                return ac.softmax(scores.T, axis=0).T
+            if layout == "Fortran":
+                return ac.softmax(np.asfortranarray(scores), overwrite_scores=True)
+            if layout == "every second":
+                return ac.softmax(np.repeat(scores, 2, axis=-1)[:, ::2], overwrite_scores=True)
+            return ac.softmax(np.ones(800, np.float32), mask=scores)
+
+        scores = normal(300, 800, dtype=np.float32)
+        changed = scores.copy()
+        changed[0] = 900
+        np.testing.assert_array_equal(weights(changed)[1:], weights(scores)[1:])
+
+    def test_axis_counts_the_axes_of_the_scores(self):
+        # a mask that adds an axis in front must not shift it
+        scores, masks = normal(L, S), np.stack([np.tri(L, S, dtype=bool)] * 3)
+        for axis in (0, 1):
+            alone = ac.softmax(scores, mask=masks[0], axis=axis)
+            np.testing.assert_allclose(ac.softmax(scores, mask=masks, axis=axis), [alone] * 3, rtol=1e-14)
+
+    @pytest.mark.parametrize("temperature", [1.4e-45, 2e-45, 3e-45, 1e-40, 3e38])
+    def test_temperatures_that_float32_rounds(self, temperature):
+        rounded = float(np.float32(temperature))
+        scores = np.array([[-3.08e-44, -3.5e-44], [1e-40, 2e-40], [-1e38, 1e38]], np.float32)
+        weights = ac.softmax(scores, temperature=temperature)
+        expected = [plain_python.softmax_row(row, [True] * 2, rounded) for row in scores.tolist()]
+        np.testing.assert_allclose(weights, expected, rtol=1e-5)
+
+    def test_nothing_large_is_kept_afterwards(self):
+        scores = np.zeros(2**22, np.float32)   # 16 MiB
+        tracemalloc.start()
+        ac.softmax(scores)
+        assert tracemalloc.get_traced_memory()[0] < 2**20
+        tracemalloc.stop()
 
     @pytest.mark.parametrize("temperature", [0.7, 1, 2.5])
     @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -126,6 +126,33 @@ def test_the_future_changes_nothing_to_the_bit(poison, temperature):
         np.testing.assert_array_equal(output[: i + 1], clean[: i + 1])
 
 
+@pytest.mark.parametrize("poison", [NAN, INF, -INF])
+@pytest.mark.parametrize("size", [1e-28, 1e-36, 1e-42])
+def test_the_future_changes_nothing_of_tiny_values(poison, size):
+    query, key, value = inputs(np.float32, S)
+    value = (value * size).astype(np.float32)
+    clean = ac.tiled_attention(query, key, value, causal=True, query_block=3, key_block=2)
+    value[-1] = poison
+    output = ac.tiled_attention(query, key, value, causal=True, query_block=3, key_block=2)
+    np.testing.assert_array_equal(output[:-1], clean[:-1])
+
+
+def test_lengths_whose_squares_underflow_are_not_small():
+    # the squares of 2e-23 are 0 in float32, yet the two scores differ by 6.4e-4 / 1e-5 = 64: all goes to the first
+    query = np.full((1, 64), 2e-23, np.float32)
+    key = np.stack([np.full(64, 1e18), np.full(64, 5e17)]).astype(np.float32)
+    output = ac.tiled_attention(query, key, np.array([[1], [0]], np.float32), scale=1, temperature=1e-5)
+    np.testing.assert_allclose(output, [[1]], rtol=1e-6)
+
+
+def test_nothing_large_is_kept_afterwards():
+    arrays = (np.zeros((4096, 2), np.float32),) * 3
+    tracemalloc.start()
+    output = ac.tiled_attention(*arrays, causal=True, query_block=4096, key_block=4096)
+    assert tracemalloc.get_traced_memory()[0] < output.nbytes + 2**20
+    tracemalloc.stop()
+
+
 @pytest.mark.parametrize("other", [1e3, 1e-3, NAN, INF])
 @pytest.mark.parametrize("causal", [False, True])
 def test_a_query_changes_no_other_row_to_the_bit(other, causal):
@@ -190,6 +217,13 @@ def test_huge_values_with_scores_that_are_just_small():
     np.testing.assert_allclose(ac.tiled_attention(*arrays, scale=1), arrays[2][:1], rtol=1e-6)
 
 
+@pytest.mark.parametrize("temperature", [1.4e-45, 2e-45, 1e-40])
+def test_temperatures_that_float32_rounds(temperature):
+    arrays = np.ones((1, 1), np.float32), np.array([[-3.08e-44], [-3.5e-44]], np.float32), np.eye(2, dtype=np.float32)
+    options = {"scale": 1, "temperature": temperature}
+    np.testing.assert_allclose(ac.tiled_attention(*arrays, **options), plain(*arrays, **options), rtol=1e-5)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("place", [0, 4])
 def test_a_head_with_huge_scores_beside_others(causal, place):
@@ -213,8 +247,11 @@ def test_values_of_every_size(size, causal):
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
 @pytest.mark.parametrize("causal", [False, True])
-def test_empty(shape, causal):
-    output = ac.tiled_attention(*inputs(np.float64, *shape), causal=causal)
+@pytest.mark.parametrize("temperature", [0, 1, INF])
+@pytest.mark.parametrize("filling", [1.0, INF, NAN])
+def test_empty(shape, causal, temperature, filling):
+    query, key, value = inputs(np.float64, *shape)
+    output = ac.tiled_attention(query * filling, key, value, causal=causal, temperature=temperature)
     np.testing.assert_array_equal(output, np.zeros((shape[0], D_V)))
 
 
