@@ -136,7 +136,7 @@ def as_markdown(claims, findings, folder="."):
     -------
     table : str
     """
-    rows = ["| 节 | 书里的说法 | 判定 | 数 | 在哪里看 |", "|---|---|---|---|---|"]
+    rows = ["| 节 | 书里的说法（或由它推出的） | 判定 | 数 | 在哪里看 |", "|---|---|---|---|---|"]
     rows += [f"| {claim.section} | {claim.text} | {found.verdict} | {found.number} "
              f"| [{claim.stem[:2]}]({claim.link(folder)}) |" for claim, found in zip(claims, findings, strict=True)]
     return "\n".join(rows)
@@ -174,10 +174,6 @@ TEMPERATURES = np.geomspace(0.01, 100, 401)
 def _random_words(n=11, d=8):
     """编造的一句话：随机的查询、键、值，各是 (n, d)。"""
     return np.random.default_rng(0).standard_normal((3, n, d))
-
-
-def _yes(answer):
-    return "是" if answer else "否"
 
 
 @cache
@@ -334,8 +330,9 @@ def _scaling_mends():
 def _unscaled_training():
     learned = [train(Settings(d_k=64, scaled=False, unit_scores=unit), n_steps=150, batch=32).accuracy
                for unit in (True, False)]
+    words = ["有" if share >= 0.9 else "没有" for share in learned]
     return ([share < 0.9 for share in learned],
-            f"d_k = 64，答对九成：大的起步{_yes(learned[0] >= 0.9)}，小的起步{_yes(learned[1] >= 0.9)}")
+            f"d_k = 64，答到九成没有：起步的分数大，{words[0]}；起步的分数小，{words[1]}")
 
 
 @claim(6, "只取一个，第二名收不到任何信号", "06_differentiability", "推一推第二名")

@@ -378,6 +378,19 @@ def test_bars_keep_their_scale_when_told():
     assert length(4.0) == pytest.approx(4 * length(1.0), abs=.2)
 
 
+@pytest.mark.parametrize(("value", "is_cut"), [(3.9, False), (4.0, False), (4.1, True), (-4.1, True), (1e6, True)])
+def test_a_bar_longer_than_the_scale_is_cut(value, is_cut):
+    block = blocks.bars(["甲", "乙"], {"分数": [value, 1.0]}, limits={"分数": 4.0})
+    cut = block.find("path[@class='ac-cut']")
+    assert (cut is not None) == is_cut
+    if is_cut:   # the two strokes lie within the bar
+        bar = next(bar for bar in block.iter("rect") if "ac-bar" in bar.get("class"))
+        left, right = float(bar.get("x")), float(bar.get("x")) + float(bar.get("width"))
+        starts = [float(start.split()[0]) for start in cut.get("d").split("M")[1:]]
+        assert len(starts) == 2
+        assert all(left < x and x + 4 < right for x in starts)
+
+
 def test_table_draws_every_cell_where_it_belongs():
     values = np.array([[.2, .3, .5], [.07, .11, .82]])  # all different, so no transposition passes
     block = blocks.table(values, ["问一", "问二"], ["甲", "乙", "丙"], query=1)
@@ -401,6 +414,9 @@ def test_table_hatches_what_is_shut_and_frames_the_diagonal():
 def test_table_of_eleven_words_has_room_for_numbers_and_of_sixteen_has_hints():
     eleven = blocks.table(np.full((11, 11), .81), book.TOKENS)
     assert texts(eleven).count(".81") == 121
+    assert not any("ac-tight" in text.get("class", "") for text in eleven.iter("text"))
+    crowded = blocks.table(np.full((10, 10), -.81), book.TOKENS[:10], signed=True)
+    assert sum("ac-tight" in text.get("class", "") for text in crowded.iter("text")) == 100
     sixteen = blocks.table(np.full((16, 16), .81))
     assert ".81" not in texts(sixteen)
     hints = [hint.text for hint in sixteen.iter("title")]
@@ -452,6 +468,13 @@ def test_curve_leaves_gaps_where_there_is_nothing_to_draw():
     path = block.find("path[@class='ac-curve ac-curve-0']").get("d")
     assert path.count("M") == 2  # NaN and 0 have no place on a logarithmic axis
     assert "L" not in path
+
+
+@pytest.mark.parametrize("log_y", [False, True])
+def test_a_curve_that_is_all_zero_says_so_where_it_cannot_be_drawn(log_y):
+    block = blocks.curve([1, 2, 3], {"甲": [1.0, 2.0, 3.0], "乙": [0.0, 0.0, 0.0]}, log_y=log_y)
+    assert ("乙：0" in texts(block)) == log_y
+    assert "甲" in texts(block)
 
 
 @pytest.mark.parametrize(("level", "log_y"), [(0.0, False), (7.0, False), (7.0, True)])

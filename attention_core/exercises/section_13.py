@@ -118,8 +118,8 @@ score_gradient.case("概率减答案", [0.5, 0.25, 0.25], 0, expected=[-0.5, 0.2
 descent = Exercise(
     "13-3", "走一步",
     task="""
-    `parameter` 是一组参数，`gradient` 是损失对它的梯度，`learning_rate` 是学习率。做一步梯度下降，返回新的参数
-    （不要改动传进来的）。
+    `parameter` 是一组参数，`gradient` 是损失对它的梯度，`learning_rate` 是学习率 (learning rate)，也就是一步迈多大。
+    做一步梯度下降，返回新的参数（不要改动传进来的）。
     """,
     hint="""
     梯度指着损失上升的方向，要往反方向走一小步。

@@ -3,7 +3,7 @@
 每块积木都是纯函数，不碰任何控件。公用的约定：
 
 - 宽度固定为 ``width``（缺省 320 像素）。笔记本在 400 像素宽的窗口里只剩 284 像素可用，
-  图会按比例缩小；最小的字是 13 像素，缩小以后还有 11.5 像素。
+  图会按比例缩小；最小的字是 13 像素，缩小以后还有 11.5 像素（只有挤的格子里的数再小一号）。
 - ``title`` 是图上方的小标题；``label`` 是读屏软件念的替代文字，说出图里的结论，
   缺省由积木自己从数据里得出。
 - ``mask`` 与数值部分一致：布尔数组，True 表示可以看。看不到的格子画斜线，不只靠颜色区分。
@@ -279,7 +279,7 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
         加粗的一行。
     limits : dict of str to float, optional
         每列满格的数。缺省是 1（这一列都在 0 与 1 之间）或这一列里最大的绝对值；
-        滑块动的时候不想让条的比例跟着变，就写死它。
+        滑块动的时候不想让条的比例跟着变，就写死它。超过满格的条画一个断口。
     title, label : str, optional
     digits : int
     width : int
@@ -317,7 +317,7 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
     names_width = min(max((text_width(name) for name in labels), default=0), 64) + 8
     start = MARGIN + names_width
     column_width = (width - MARGIN - start) / max(len(columns), 1)
-    shut = []
+    shut, cuts = [], []
     for i, name in enumerate(labels):
         y = top + ROW * (i + 1)
         css = "ac-strong" if i == mark else None
@@ -339,13 +339,22 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
                 reach = length * _fraction(values[i], limit)
                 _add(svg, "rect", "ac-bar-negative" if reach < 0 else "ac-bar-positive",
                      x=zero + min(reach, 0), y=y + 5, width=abs(reach), height=ROW - 10)
+                if abs(values[i]) > limit * (1 + 1e-9):
+                    cuts.append(_cut(zero + reach * (1 - 7 / length), y + 5, ROW - 10))
             _write(svg, x, y + ROW / 2, text, "ac-strong" if i == mark else None)
         if values is not None:
             _add(svg, "path", "ac-faint", d=f"M{_format(zero)} {_format(top + ROW + 2)}"
                                             f"v{_format(ROW * len(labels) - 4)}")
     if shut:
         _add(svg, "path", "ac-shut", d="".join(shut))
+    if cuts:
+        _add(svg, "path", "ac-cut", d="".join(cuts))
     return svg
+
+
+def _cut(x, y, height):
+    """横条上的断口：这个数超过了满格，画不下。"""
+    return "".join(f"M{_format(x + shift)} {_format(y + height + 1)}l4 {_format(-height - 2)}" for shift in (-4, 1))
 
 
 def _bar_axis(values, x, room):
@@ -419,7 +428,7 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
         _column_label(svg, left + (j + 0.5) * size, top - 4, name, size)
     shut = []
     # 分数可能带正负号和两位整数，表里只留放得下的小数位。
-    texts, room = _cell_texts(values, is_open, digits, size)
+    texts, room, tight = _cell_texts(values, is_open, digits, size)
     for i, name in enumerate(rows):
         y = top + height * i
         _write(svg, left - 5, y + height / 2, shorten(name, names_width),
@@ -431,7 +440,7 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
             if not seen:
                 shut.append(_hatch(x, y, size, height))
             elif room:
-                _write(svg, x + size / 2, y + height / 2, texts[i][j], css, "middle")
+                _write(svg, x + size / 2, y + height / 2, texts[i][j], f"{css or ''}{tight}" or None, "middle")
             else:
                 _add(svg[-1], "title").text = clean(
                     f"{name} → {columns[j]}: {number(values[i, j], digits)}")
@@ -463,7 +472,7 @@ def _table_label(values, rows, columns, is_open, query, signed):
 
 
 def _cell_texts(values, is_open, digits, size):
-    """格子里的文字，以及是否放得下；0.81 放不下时写成 .81。"""
+    """格子里的文字，是否放得下，和要加的样式；0.81 放不下时写成 .81，还挤就小一号。"""
     texts = [[number(value, digits) for value in row] for row in values]
     shown = [text for row, seen in zip(texts, is_open, strict=True)
              for text, s in zip(row, seen, strict=True) if s]
@@ -473,7 +482,8 @@ def _cell_texts(values, is_open, digits, size):
         texts = [["1" if text == f"{1:.{digits}f}" else text for text in row] for row in texts]
         shown = [text for row, seen in zip(texts, is_open, strict=True)
                  for text, s in zip(row, seen, strict=True) if s]
-    return texts, all(text_width(text) <= size for text in shown)
+    widest = max(map(text_width, shown), default=0)
+    return texts, widest <= size, " ac-tight" if widest > size - 3 else ""
 
 
 def _stacked(name):
@@ -609,7 +619,7 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     across = _Axis(x, log_x, x_limits, left, right)
     # 没有图例时也要空一点，最上面的刻度才不压着纵轴的名字。
     up = _Axis(np.concatenate([*series.values(), np.zeros(0)]), log_y, y_limits, bottom,
-               top + (18 if legend else 8))
+               top + (24 if legend else 8))
     svg = _canvas("curve", height, label, title, width)
     for value in across.ticks():
         place = across(value)
@@ -633,14 +643,16 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
         _add(svg, "path", f"ac-curve ac-curve-{k}", d="".join(pieces) or "M0 0")
         if name:
             lane = left + 8 + k * (right - left) / len(legend)
-            _add(svg, "path", f"ac-curve ac-curve-{k}", d=f"M{_format(lane)} {top + 6}h18")
-            _write(svg, lane + 22, top + 6, shorten(name, (right - left) / len(legend) - 30))
+            if not shown.any() and not y.any():
+                name += "：0"   # 对数轴上没有 0 的位置
+            _add(svg, "path", f"ac-curve ac-curve-{k}", d=f"M{_format(lane)} {top + 11}h18")
+            _write(svg, lane + 22, top + 11, shorten(name, (right - left) / len(legend) - 30))
     if point is not None and across.holds(point[0]) and up.holds(point[1]):
         place_x, place_y = across(point[0]), up(point[1])
         _add(svg, "circle", "ac-point", cx=place_x, cy=place_y, r=5)
         far = place_x > (left + right) / 2
-        _write(svg, place_x + (-9 if far else 9), max(place_y - 11, top + 6), short_number(point[1]),
-               "ac-strong", "end" if far else "start")
+        _write(svg, place_x + (-9 if far else 9), max(place_y - 11, up.end + 4), short_number(point[1]),
+               "ac-strong ac-halo", "end" if far else "start")
     return svg
 
 

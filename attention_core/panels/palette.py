@@ -16,6 +16,9 @@ font-variant-numeric:tabular-nums}
 .ac-svg .ac-title{font-size:14px;font-weight:600}
 .ac-svg .ac-strong{font-weight:700}
 .ac-svg .ac-black{fill:#000}
+.ac-svg .ac-tight{font-size:12px}
+.ac-svg .ac-halo{paint-order:stroke;stroke:var(--jp-layout-color1,#fff);stroke-width:5px;stroke-linejoin:round}
+.ac-cut{fill:none;stroke:var(--jp-layout-color1,#fff);stroke-width:2}
 .ac-ground{fill:var(--jp-layout-color1,#fff)}
 .ac-cell{stroke:var(--jp-border-color2,#e0e0e0);stroke-width:1}
 .ac-positive{fill:color-mix(in srgb,var(--jp-brand-color1,#1976d2) var(--w),\
