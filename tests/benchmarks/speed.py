@@ -7,6 +7,8 @@ torch、onnx、onnxruntime 装了哪个就比哪个：``pip install -e ".[bench]
 
 import argparse
 import importlib.util
+import io
+import itertools
 import json
 import math
 import os
@@ -15,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -149,9 +152,10 @@ def rows_of(section, times):
     """一组计时变成表里的几行；第一个是比值的分母。"""
     reference = next(iter(times.values()))
     for name, t in times.items():
-        low, middle, high = np.quantile(t / reference, [0.25, 0.5, 0.75])
+        digits = 2 if np.median(t / reference) > 0.1 else 4
+        low, middle, high = (f"{x:.{digits}f}" for x in np.quantile(t / reference, [0.25, 0.5, 0.75]))
         shown = f"{np.median(t) * 1e3:.1f} ms" if np.median(t) > 1e-3 else f"{np.median(t) * 1e6:.1f} µs"
-        yield section, name, shown, "1" if t is reference else f"{middle:.2f} [{low:.2f}, {high:.2f}]"
+        yield section, name, shown, "1" if t is reference else f"{middle} [{low}, {high}]"
 
 
 # 各个部分 -------------------------------------------------------------------
@@ -200,6 +204,42 @@ def toy(rounds):
         }
         times = take_turns(contestants, 20 * (rounds or 20), inner=50)
         yield from rows_of(f"笔记本里的大小 (11, 8)，{np.dtype(dtype).name}", times)
+
+
+def redraws(panel):
+    """一次又一次挪动面板的第一个滑块，来回走遍；每挪一步，内核里重画一次。"""
+    sliders = (control for control in panel.controls.values() if "Slider" in type(control).__name__)
+    slider = next(sliders)
+    place, last = ("index", len(slider.options) - 1) if hasattr(slider, "options") else ("value", slider.max)
+    first = getattr(slider, "min", 0)
+    for stop in itertools.cycle([*range(first, last), *range(last, first, -1)]):
+        if stop != getattr(slider, place):
+            setattr(slider, place, stop)
+            yield
+
+
+def sliders(rounds):
+    """滑块动一步，内核里用去的 CPU 时间；从按键到像素的全程见 panel_latency.py。"""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+    import rival_panel
+
+    from attention_core import panels
+
+    temperatures = itertools.cycle([0.25, 0.5, 1.0, 2.0])
+
+    def rival():
+        rival_panel.draw(next(temperatures))
+        plt.savefig(io.BytesIO(), format="png", bbox_inches="tight", dpi=72)   # 笔记本里缺省的样子
+        plt.close()
+
+    contestants = {"interact 加 matplotlib，第 4 节的同一幅画": rival}
+    contestants |= {f"面板 {name}": partial(next, redraws(getattr(panels, name)())) for name in panels.PANELS}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")   # 没有窗口可以显示，也许还缺汉字
+        yield from rows_of("滑块动一步", take_turns(contestants, rounds or 15))
 
 
 PEAK = """
@@ -278,6 +318,7 @@ SECTIONS = {
     "forward": forward,
     "backward": backward,
     "toy": toy,
+    "sliders": sliders,
     "memory": memory,
     "imports": imports,
     "notebooks": notebooks,
