@@ -49,14 +49,11 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
     dtype, query, key, value = to_floats("query key value", query, key, value)
     check_query_key(query, key)
     scale, temperature = check_scale(scale, query.shape[-1]), check_temperature(temperature)
-    output, weights = _three_steps(query, key, value, mask, scale, temperature)
+
+    with np.errstate(all="ignore"):   # 被遮住的键可以是 NaN 或无穷大
+        scores = unchecked_score(query, key, scale)   # (..., L, S)
+        weights = unchecked_softmax(scores, mask, temperature)   # (..., L, S)
+        check_weights(weights, value)
+        output = unchecked_weighted_sum(weights, value)   # (..., L, d_v)
+
     return cast(output, dtype), cast(weights, dtype)
-
-
-@np.errstate(all="ignore")   # 被遮住的键可以是 NaN 或无穷大；写成装饰器，比 with 快半微秒
-def _three_steps(query, key, value, mask, scale, temperature):
-    scores = unchecked_score(query, key, scale)   # (..., L, S)
-    weights = unchecked_softmax(scores, mask, temperature)   # (..., L, S)
-    check_weights(weights, value)
-    output = unchecked_weighted_sum(weights, value)   # (..., L, d_v)
-    return output, weights
