@@ -164,12 +164,15 @@ def rows_of(section, times):
 def forward(rounds):
     for n, most in SIZES:
         arrays = [normal(1, 8, n, 64, seed=seed) for seed in range(3)]
+        large = [10 * arrays[0], *arrays[1:]]   # 要减去最大值
         for causal in (False, True):
             mask = ac.causal_mask(n) if causal else None
             contestants = {
                 "下限：两次乘法加 exp（不遮）": partial(limit, *arrays),
                 "attention_core": partial(ac.scaled_dot_product_attention, *arrays, mask=mask),
                 "attention_core 分块": partial(ac.tiled_attention, *arrays, causal=causal),
+                "attention_core，分数大十倍": partial(ac.scaled_dot_product_attention, *large, mask=mask),
+                "attention_core 分块，分数大十倍": partial(ac.tiled_attention, *large, causal=causal),
                 "常见的 numpy 写法": partial(usual, *arrays, mask),
                 "同上，np.sqrt 变成 float64": partial(usual, *arrays, mask, np.sqrt),
                 **dict(onnx_rivals(arrays, causal)),
