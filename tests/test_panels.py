@@ -566,9 +566,13 @@ def theme_colours(name):
     declared = dict(re.findall(r"(--[\w-]+):\s*([^;]+);", css))
 
     def resolve(value):
-        inner = re.fullmatch(r"var\((--[\w-]+)(?:,(.*))?\)", value)
+        inner = re.fullmatch(r"var\(\s*(--[\w-]+)\s*(?:,\s*(.*?)\s*)?\)", value)   # older themes are not minified
         if inner:
             return resolve(declared.get(inner[1]) or inner[2])
+        if value.startswith("rgba("):
+            *colour, opacity = (float(part) for part in value[5:-1].split(","))
+            assert opacity == 1, value
+            return np.array(colour)
         digits = {"white": "ffffff", "black": "000000"}.get(value, value.lstrip("#"))
         digits = "".join(2 * d for d in digits) if len(digits) == 3 else digits
         return np.array([int(digits[i:i + 2], 16) for i in (0, 2, 4)], dtype=float)
