@@ -196,7 +196,7 @@ def _strongest(labels, weights, is_open):
 
 # ---------------------------------------------------------------- 积木
 
-def sentence(tokens, weights=None, *, query=None, mask=None, title=None, label=None, digits=2,
+def sentence(tokens, weights=None, *, query=None, verb="问", mask=None, title=None, label=None, digits=2,
              width=WIDTH):
     """一句话，每个词的底色是它分到的权重，权重写在词下面。
 
@@ -206,7 +206,9 @@ def sentence(tokens, weights=None, *, query=None, mask=None, title=None, label=N
     weights : array_like, shape (S,), optional
         softmax 之后的权重。不给就只排词；NaN 表示这个词不参加，不写数。
     query : int, optional
-        谁在提问：这个词加粗框，上面标“问”。
+        谁在提问：这个词加粗框，上面标 ``verb``。
+    verb : str
+        这个词在做什么；不是在问的时候（例如读到这里），自己给 ``label``。
     mask : array_like of bool, shape (S,), optional
         True 表示可以看；看不到的词画斜线。
     title, label : str, optional
@@ -258,7 +260,7 @@ def sentence(tokens, weights=None, *, query=None, mask=None, title=None, label=N
             _write(svg, x + size / 2, y + 38, number(weights[i], digits), None, "middle")
         if i == query:
             _add(svg, "rect", "ac-ask", x=x + 1, y=y + 1, width=size - 2, height=26)
-            _write(svg, x + size / 2, y - 9, "问▾", "ac-strong", "middle")
+            _write(svg, x + size / 2, y - 9, f"{verb}▾", "ac-strong", "middle")
     if shut:
         _add(svg, "path", "ac-shut", d="".join(shut))
     return svg

@@ -60,7 +60,7 @@ def soft_dictionary():
         "query": controls.choice("查哪个词", list(QUERIES)),
         "temperature": controls.temperature(0.1),
         "own": controls.label_field("你的标签", longest=LONGEST_LABEL),
-        "computer": controls.integer("你的标签：计算机", 9, 0, 10),
-        "brain": controls.integer("你的标签：大脑", 2, 0, 10),
-        "kitchen": controls.integer("你的标签：厨房", 0, 0, 10),
+        "computer": controls.integer("你的标签：计算机", 5, 0, 10),
+        "brain": controls.integer("你的标签：大脑", 5, 0, 10),
+        "kitchen": controls.integer("你的标签：厨房", 5, 0, 10),
     })

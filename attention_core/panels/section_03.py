@@ -50,7 +50,7 @@ def render(asker, change, stretch, temperature):
         blocks.vectors(np.vstack([query, key]), ["查询", *book.TOKENS], KINDS, mark=0, limit=8.0,
                        title="查询和各个键（编造的）"),
         blocks.vectors(np.vstack([value, output]), [*book.TOKENS, "新内容"], KINDS[:W_V.shape[1]],
-                       mark=len(book.TOKENS), limit=1.0, title="值和混出来的新内容"),
+                       mark=len(book.TOKENS), limit=1.0, title="值和混出来的新内容（编造的）"),
     ), finding)
 
 
