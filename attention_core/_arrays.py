@@ -64,7 +64,7 @@ def cast(x, dtype):
     """float16 在内部按 float32 计算，返回之前才转回去；其余原样返回。"""
     if x.dtype == dtype:
         return x
-    with np.errstate(all="ignore"):   # 放不下的成为无穷大
+    with np.errstate(all="ignore"):   # 放不下的成为无穷大或 0
         return x.astype(dtype)
 
 

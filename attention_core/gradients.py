@@ -46,7 +46,7 @@ def score_backward(d_scores, query, key, *, scale=None):
     _check_shape("d_scores", d_scores, (query.shape[-2], key.shape[-2]), query, key)
     scale = check_scale(scale, query.shape[-1])
     d_query, d_key = weighted_sum(d_scores, key), weighted_sum(d_scores.mT, query)   # (..., L, d_k), (..., S, d_k)
-    with np.errstate(all="ignore"):   # 放不下的成为无穷大
+    with np.errstate(all="ignore"):   # 放不下的成为无穷大或 0
         d_query *= scale
         d_key *= scale
         return cast(_sum_to(d_query, query.shape), dtype), cast(_sum_to(d_key, key.shape), dtype)
@@ -95,7 +95,7 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
         sharpness = 1 / common.type(temperature)
         if sharpness == 0 or sharpness == np.inf:   # 在 float32 里下溢成 0、上溢成无穷大的也算
             return np.zeros(weights.shape, dtype)
-        if not may_overwrite or np.may_share_memory(d_weights, weights):
+        if not may_overwrite or not d_weights.flags.writeable or np.may_share_memory(d_weights, weights):
             d_scores = np.empty(weights.shape, common)
         else:
             d_scores = d_weights
@@ -104,7 +104,7 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
             inner = np.vecdot(w, d)[..., None]   # (..., 1)
             if not all_finite(inner):   # 遮住的值可以是 NaN 或无穷大
                 d = np.where(w == 0, 0, d)
-                inner = np.vecdot(w, d)[..., None]
+                np.copyto(inner, np.vecdot(w, d)[..., None], where=~np.isfinite(inner))   # 别的行一位也不变
             np.subtract(d, inner, out=out)
             out *= w
             if temperature != 1:

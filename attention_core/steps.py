@@ -79,7 +79,7 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     mask : array_like, optional，能广播到 scores 的形状
         布尔：True 表示可以看。浮点：加到分数上，``-inf`` 表示不许看。
     temperature : float
-        越低越偏向最高分。0 是极限：权重全给最高分，并列者平分；无穷大：可见的位置平分。
+        越低越偏向最高分。0 是极限：权重全给最高分，并列者平分（一位不差才算并列）；无穷大：可见的位置平分。
     axis : int
         沿哪一轴归一。
     overwrite_scores : bool
@@ -109,8 +109,8 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     dtype, table = to_floats("scores", scores)
     _arrays.check_axis(axis, "scores", table)
     temperature = check_temperature(temperature)
-    axis = axis if axis < 0 else axis - table.ndim   # 掩码会在前面添上轴
-    if table is scores and not overwrite_scores:
+    axis = int(axis) - (axis >= 0) * table.ndim   # 从后往前数，因为掩码会在前面添上轴
+    if table is scores and not (overwrite_scores and scores.flags.carray):   # 只读的、排列特别的也要一份副本
         table = scores.copy()
     with np.errstate(all="ignore"):   # 被遮住的分数可以是 NaN，差距极大时可以溢出成 -inf
         return cast(unchecked_softmax(table, mask, temperature, axis), dtype)
@@ -181,7 +181,7 @@ def _apply_mask(scores, mask):
     if mask.shape != scores.shape[-2:]:
         shape = np.broadcast_shapes(scores.shape, mask.shape)
         if shape != scores.shape:   # 掩码的前导轴可以更多、更长
-            scores = np.array(np.broadcast_to(scores, shape))
+            scores = np.broadcast_to(scores, shape).copy()
     if mask.dtype != bool:
         scores += mask.astype(scores.dtype, copy=False)
     np.copyto(scores, -np.inf, where=~mask if mask.dtype == bool else mask == -np.inf)
@@ -213,8 +213,7 @@ def exp_below(peak, scores, temperature):
 
 
 def exp_of(scores, temperature):
-    """就地变成 ``exp(scores / temperature)``；温度 0 和无穷大取极限（下溢成 0、上溢成无穷大的也算）。"""
-    temperature = scores.dtype.type(temperature)
+    """就地变成 ``exp(scores / temperature)``；温度 0 和无穷大取极限。"""
     if temperature == 0 or temperature == np.inf:   # 0/0 和 inf/inf 没有值
         np.divide(scores, temperature, out=scores, where=(scores != 0) & (scores != -np.inf))
     elif temperature != 1:

@@ -17,7 +17,16 @@ def test_matmul_is_numpys_to_the_bit(shapes):
     np.testing.assert_array_equal(_fast.matmul(a, b), a @ b)
 
 
-@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5), (3, 0), (0, 5), (300, 700)])
+@pytest.mark.parametrize("n", [1, 2])
+def test_matmul_takes_zero_times_infinity_to_be_nan(n):
+    # dot does not look at the other factor when one of them is a single 0
+    bad = np.array([[INF], [NAN]])
+    with np.errstate(invalid="ignore"):
+        np.testing.assert_array_equal(_fast.matmul(np.zeros((n, 1)), bad.T), np.full((n, 2), NAN))
+        np.testing.assert_array_equal(_fast.matmul(bad, np.zeros((1, n))), np.full((2, n), NAN))
+
+
+@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5), (3, 0), (0, 5), (300, 700), (3, 10_001)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_row_sums(shape, dtype):
     x = normal(*shape, dtype=dtype)

@@ -140,6 +140,12 @@ class TestSoftmax:
             assert d_scores.dtype == np.result_type(*dtypes)
             np.testing.assert_allclose(d_scores, expected, rtol=1e-4, atol=1e-3)
 
+    def test_overwrite_does_not_insist(self):
+        weights, d_weights = ac.softmax(normal(L, S)), normal(L, S, seed=1)
+        expected = ac.softmax_backward(d_weights, weights)
+        d_weights.flags.writeable = False
+        np.testing.assert_array_equal(ac.softmax_backward(d_weights, weights, overwrite_d_weights=True), expected)
+
     def test_the_same_array_twice(self):
         weights = ac.softmax(normal(L, S))
         expected = ac.softmax_backward(weights.copy(), weights)
@@ -380,5 +386,26 @@ def test_what_a_dtype_cannot_hold_is_no_error():
     with np.errstate(all="raise"):
         d_query, _ = ac.score_backward(*np.full((3, 1, 1), [[[3e38]], [[1]], [[1]]], np.float32), scale=2.0)
         d_scores = ac.softmax_backward(np.full((1, 2), 6e-8, np.float16), np.full((1, 2), 6e-8, np.float16))
-    assert d_query == INF
+        # the axis along which the weights were stretched is summed: 3e38 + 3e38
+        d_weights, _ = ac.weighted_sum_backward(*(np.full(shape, x, np.float32) for shape, x in (
+            ((2, 1, 1), 3e38), ((1, 1), 1), ((2, 1, 1), 1))))  # fmt: skip
+    assert d_query == d_weights == INF
     np.testing.assert_array_equal(d_scores, [[0, 0]])
+
+
+@pytest.mark.parametrize("poison", [NAN, INF])
+@pytest.mark.parametrize("layout", ["axis 0", "Fortran", "every second"])
+def test_a_rows_hidden_poison_changes_no_other_row_to_the_bit_in_any_layout(poison, layout):
+    # the way that drops what is hidden must not sum the other rows in another order
+    def gradient(d_weights):
+        if layout == "axis 0":
+            return ac.softmax_backward(np.asfortranarray(d_weights).T, weights.T, axis=0).T
+        if layout == "Fortran":
+            return ac.softmax_backward(np.asfortranarray(d_weights), weights)
+        return ac.softmax_backward(np.repeat(d_weights, 2, axis=-1)[:, ::2], weights)
+
+    weights = ac.softmax(normal(300, 700), mask=np.arange(700) < 500)
+    d_weights = normal(300, 700, seed=1)
+    poisoned = d_weights.copy()
+    poisoned[0, 500:] = poison
+    np.testing.assert_array_equal(gradient(poisoned)[1:], gradient(d_weights)[1:])

@@ -142,6 +142,17 @@ class TestSoftmax:
             alone = ac.softmax(scores, mask=masks[0], axis=axis)
             np.testing.assert_allclose(ac.softmax(scores, mask=masks, axis=axis), [alone] * 3, rtol=1e-14)
 
+    @pytest.mark.parametrize("integer", [np.int8, np.uint8, np.uint64])
+    def test_axis_may_be_any_integer_of_numpys(self, integer):
+        scores = normal(L, S)
+        for axis in (0, 1):
+            np.testing.assert_array_equal(ac.softmax(scores, axis=integer(axis)), ac.softmax(scores, axis=axis))
+
+    def test_a_mask_with_more_axes_leaves_the_keys_side_by_side(self):
+        # a table whose keys lie far apart takes twice as long
+        weights = ac.softmax(normal(L, S), mask=np.ones((HEADS, L, S), bool))
+        assert weights.flags.c_contiguous
+
     @pytest.mark.parametrize("temperature", [1.4e-45, 2e-45, 3e-45, 1e-40, 3e38])
     def test_temperatures_that_float32_rounds(self, temperature):
         rounded = float(np.float32(temperature))
@@ -322,7 +333,7 @@ class TestSoftmax:
     def test_a_mask_may_have_more_axes_than_the_scores(self):
         scores, masks = normal(S), np.tri(L, S, dtype=bool)
         weights = ac.softmax(scores, mask=masks)
-        np.testing.assert_array_equal(weights, [ac.softmax(scores, mask=mask) for mask in masks])
+        np.testing.assert_allclose(weights, [ac.softmax(scores, mask=mask) for mask in masks], rtol=1e-14)
 
     def test_overwrite_scores_may_work_in_place(self):
         scores = normal(L, S)
@@ -331,6 +342,19 @@ class TestSoftmax:
         weights = ac.softmax(scores, overwrite_scores=True)
         np.testing.assert_array_equal(weights, expected)
         assert np.shares_memory(weights, scores)
+
+    @pytest.mark.parametrize("strange", ["read-only", "broadcast", "backwards"])
+    def test_overwrite_does_not_insist(self, strange):
+        scores = normal(L, S)
+        if strange == "read-only":
+            scores.flags.writeable = False
+        elif strange == "broadcast":
+            scores = np.broadcast_to(scores[:1], (L, S))
+        else:
+            scores = scores[:, ::-1]
+        kept = scores.copy()
+        np.testing.assert_array_equal(ac.softmax(scores, overwrite_scores=True), ac.softmax(kept))
+        np.testing.assert_array_equal(scores, kept)
 
     @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
     @pytest.mark.parametrize("mask", [None, np.tri(L, S, dtype=bool), np.zeros((L, S))])

@@ -225,7 +225,7 @@ def test_temperatures_that_float32_rounds(temperature):
 
 
 @pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("place", [0, 4])
+@pytest.mark.parametrize("place", [0, 4, S - 1])
 def test_a_head_with_huge_scores_beside_others(causal, place):
     query, key, value = (normal(HEADS, S, 4, seed=seed, dtype=np.float32) for seed in range(3))
     clean = ac.tiled_attention(query, key, value, causal=causal, query_block=3, key_block=2)
