@@ -383,12 +383,13 @@ def test_extra_and_stretched_leading_axes_are_summed_together(extra):
 
 def test_what_a_dtype_cannot_hold_is_no_error():
     # 2 x 3e38 is infinite in float32; 6e-8 x 6e-8 is 0 in float16
+    tiny = np.full((1, 2), 2.0**-24, np.float16)   # the smallest there is
+    ones, huge = np.ones((2, 1, 1), np.float32), np.full((2, 1, 1), 3e38, np.float32)
     with np.errstate(all="raise"):
-        d_query, _ = ac.score_backward(*np.full((3, 1, 1), [[[3e38]], [[1]], [[1]]], np.float32), scale=2.0)
-        d_scores = ac.softmax_backward(np.full((1, 2), 6e-8, np.float16), np.full((1, 2), 6e-8, np.float16))
+        d_query, _ = ac.score_backward(huge[0], ones[0], ones[0], scale=2.0)
+        d_scores = ac.softmax_backward(tiny, tiny)
         # the axis along which the weights were stretched is summed: 3e38 + 3e38
-        d_weights, _ = ac.weighted_sum_backward(*(np.full(shape, x, np.float32) for shape, x in (
-            ((2, 1, 1), 3e38), ((1, 1), 1), ((2, 1, 1), 1))))  # fmt: skip
+        d_weights, _ = ac.weighted_sum_backward(huge, ones[0], ones)
     assert d_query == d_weights == INF
     np.testing.assert_array_equal(d_scores, [[0, 0]])
 
