@@ -39,7 +39,7 @@ def exact_lookup(query, keys, values):
     if len(keys) != len(values):
         fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f" {len(values)} 个", "每个标签要有一份内容。")
     for key, value in zip(keys, values, strict=True):
-        if np.array_equal([key], [query]):   # 放进列表，单个的字和数才比得了（numpy 2.0）
+        if np.array_equal([key], [query]):   # 放进列表，单个的字和数才比得了 (numpy 2.0)
             return value
     raise KeyError(f"字典里没有 {query!r} 这一条")
 
