@@ -21,7 +21,8 @@ def row_sums(x):
     n = x.shape[-1]
     if n > _LONG_ROW:
         return x.sum(axis=-1, keepdims=True)
-    return matmul(x, _ones_column(n, x.dtype))
+    ones = _ones_column(n, x.dtype)
+    return x.dot(ones) if x.ndim == 2 else x @ ones
 
 
 @functools.lru_cache(maxsize=8)
