@@ -21,7 +21,7 @@ def row_sums(x):
     n = x.shape[-1]
     if n > _LONG_ROW:
         return x.sum(axis=-1, keepdims=True)
-    ones = _ones_column(n, x.dtype)
+    ones = _ones_column(n, x.dtype)   # 乘 1，不必像 matmul 那样提防 0；小表拖滑块时每一步都算数
     return x.dot(ones) if x.ndim == 2 else x @ ones
 
 

@@ -90,15 +90,13 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
         fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", _SAME_SHAPE)
     check_axis(axis, "weights", weights)
     common = np.result_type(d_weights, weights)
-    may_overwrite = (overwrite_d_weights or d_weights is not given) and d_weights.dtype == common
+    lent = overwrite_d_weights and d_weights.flags.writeable and not np.may_share_memory(d_weights, weights)
+    may_overwrite = (lent or d_weights is not given) and d_weights.dtype == common
     with np.errstate(all="ignore"):
         sharpness = 1 / common.type(temperature)
         if sharpness == 0 or sharpness == np.inf:   # 在 float32 里下溢成 0、上溢成无穷大的也算
             return np.zeros(weights.shape, dtype)
-        if not may_overwrite or not d_weights.flags.writeable or np.may_share_memory(d_weights, weights):
-            d_scores = np.empty(weights.shape, common)
-        else:
-            d_scores = d_weights
+        d_scores = d_weights if may_overwrite else np.empty(weights.shape, common)
         blocks = (cache_blocks(np.moveaxis(x, axis, -1)) for x in (d_weights, weights, d_scores))
         for d, w, out in zip(*blocks, strict=True):   # (..., S)
             inner = np.vecdot(w, d)[..., None]   # (..., 1)

@@ -22,6 +22,7 @@ from ._arrays import cast, check_query_key, check_scale, check_temperature, chec
 from ._fast import all_finite, cache_blocks, matmul, row_sums, square_sum
 
 SMALL = 16.0   # 最大值（除以温度）在正负它之间的一行，不减去最大值也不会溢出，不会整行下溢
+LEAST_TOTAL = 1e-8   # 看得见东西的行，总和至少 exp(-SMALL)；什么也看不到的行是 0，除以它还是 0
 # 没减最大值的总和：平均每个键多于这么多，平方和小于这么多，就一定都是这样的行；两个 2 是给舍入留的余地
 _LEAST_SHARE, _MOST_SQUARED = 2 * math.exp(-SMALL), (math.exp(SMALL) / 2)**2
 
@@ -132,7 +133,7 @@ def unchecked_softmax(scores, mask, temperature, axis=-1):
             peak = rows.max(axis=-1, keepdims=True, initial=-np.inf)
             np.copyto(peak, 0, where=np.abs(peak) < SMALL * temperature)
             powers = exp_below(peak, rows.copy("K"), temperature)   # 与上面同样的排列，总和才逐位相同
-            total = np.maximum(row_sums(powers), 1e-8)   # 至少 exp(-SMALL)；什么也看不到的行是 0，不能除
+            total = np.maximum(row_sums(powers), LEAST_TOTAL)
         np.divide(powers, total, out=rows)
     return scores
 

@@ -20,7 +20,7 @@ from ._arrays import (
     to_floats,
 )
 from ._fast import all_finite, matmul, row_sums
-from .steps import SMALL, exp_below, exp_of, unchecked_weighted_sum
+from .steps import LEAST_TOTAL, SMALL, exp_below, exp_of, unchecked_weighted_sum
 
 # 一块有几个查询、几个键：多了放不进缓存，少了调用太多；因果时还要少算对角线以外的
 QUERY_BLOCK, CAUSAL_QUERY_BLOCK, KEY_BLOCK = 512, 128, 512
@@ -88,7 +88,7 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
                 rows, seen = slice(i, i + query_block), slice(i + query_block if causal else None)
                 scored = _score_blocks(q[rows], k[seen], i, future, key_block, tile)
                 _read_blocks(scored, v[seen], is_small[rows], temperature, mix, output[head][rows], total[head][rows])
-        output /= np.maximum(total, 1e-8) * unit   # 总和至少是 exp(-SMALL)；什么也看不到的查询是 0，不能除
+        output /= np.maximum(total, LEAST_TOTAL) * unit
     return cast(output, dtype)
 
 

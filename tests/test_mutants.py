@@ -47,7 +47,7 @@ MUTANTS = [
     ("temperature ignored in the gradient", "gradients", "test_torch_reference",
      "out *= sharpness", "pass"),
     ("NaN row", "steps", "test_attention",
-     "np.maximum(row_sums(powers), 1e-8)", "row_sums(powers)"),
+     "np.maximum(row_sums(powers), LEAST_TOTAL)", "row_sums(powers)"),
     ("maximum not subtracted", "steps", "test_steps", "        scores -= peak\n", "        pass\n"),
     ("maximum never looked for", "steps", "test_steps", "    if not small:\n", "    if False:\n"),
     ("NaN behind a mask let through", "steps", "test_attention",

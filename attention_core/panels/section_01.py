@@ -26,13 +26,13 @@ def render(overwrite, unit, temperature):
     shares = np.full(len(tokens), np.nan)   # 「它」后面的词还没有读到
     shares[:asker + 1] = note_shares(len(tokens), kept)[asker, :asker + 1]
     weights = softmax(LOOK_BACK, temperature=temperature)   # (N,)
-    fullest = np.nanargmax(shares)
     rewrites, left = asker - cat, kept ** (asker - cat)
     steps = np.arange(MOST_REWRITES + 1)
     look = weights[book.TOKENS.index(CAT)]
     return View((
         blocks.sentence(tokens, shares, query=asker, verb="读", title=f"读到「{ASKER}」，笔记里各占几份",
-                        label=f"读到「{ASKER}」，笔记里占得最多的是「{tokens[fullest]}」，{blocks.number(shares[fullest])}"),
+                        label=f"读到「{ASKER}」，笔记里"
+                              + blocks.most(tokens[:asker + 1], shares[:asker + 1], quotes="「」")),
         blocks.sentence(book.TOKENS, weights, query=book.TOKENS.index(ASKER), title="回头看：各占几份（书里编的分数）"),
         blocks.curve(steps, kept ** steps, point=(rewrites, left), x_label="改写了几次", y_label="还剩当初的几分之几",
                      x_limits=(0, MOST_REWRITES), y_limits=(0, 1), title="「猫」在笔记里还剩多少"),
