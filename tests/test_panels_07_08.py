@@ -105,6 +105,60 @@ class TestFarApart:
         assert "自注意力走 1 步" in finding
 
 
+class TestStopwatch:
+    @pytest.fixture
+    def measured(self, monkeypatch):
+        """A stopwatch that needs no time: N words always take N^2 / 10^6 seconds and 1000 N bytes."""
+        measured = []
+
+        def seconds(way, x, *, repeat):
+            n_words = len(x)
+            measured.append((n_words, repeat))
+            return n_words ** 2 / 1e6
+
+        monkeypatch.setattr(section_08, "fastest_seconds", seconds)
+        monkeypatch.setattr(section_08, "peak_bytes", lambda way, x: 1000 * len(x))
+        section_08._costs.cache_clear()
+        yield measured
+        section_08._costs.cache_clear()
+
+    def test_shows_what_was_measured(self, measured):
+        # 128^2 / 10^6 s are 16.384 ms and 128 kB; half as many words take a quarter and a half.
+        view = section_08._render_stopwatch(128, 2)
+        rows = texts(view.blocks[0])[-15:]
+        for name, row in zip(["整张表", "分块", "循环网络"], (rows[:5], rows[5:10], rows[10:]), strict=True):
+            assert row == [name, "16.4", "4.0 倍", "0.128", "2.0 倍"]
+            assert f"{name} 16.4 毫秒、0.128 MB" in view.finding
+        assert "128 个词，第 2 次量" in view.finding
+        assert [texts(block)[-1] for block in view.blocks[1:]] == ["16.4", "0.128"]   # beside the points
+
+    def test_measures_once_up_to_n(self, measured):
+        first = section_08._render_stopwatch(256, 1)
+        assert sorted(measured) == [(n, 5) for n in (64, 128, 256) for _ in range(3)]
+        assert section_08._render_stopwatch(256, 1).html() == first.html()
+        assert section_08._render_stopwatch(128, 1).blocks[0].get("aria-label").count("16.4") == 3
+        assert len(measured) == 9
+        section_08._render_stopwatch(64, 1)   # wants 32 words, to compare with
+        section_08._render_stopwatch(128, 2)  # measures again
+        assert sorted(measured[9:]) == [(32, 5)] * 3 + [(n, 5) for n in (64, 128) for _ in range(3)]
+
+    def test_the_three_ways_are_what_they_are_called(self):
+        x = np.random.default_rng(3).standard_normal((600, 64))   # more than one tile
+        whole, tiled, recurrent = (way(x) for way in section_08._ways().values())
+        np.testing.assert_allclose(tiled, whole, atol=1e-14)
+        assert recurrent.shape == whole.shape
+        assert np.abs(recurrent).max() < 1   # tanh
+
+    def test_real_memory(self):
+        # Computed: 1024^2 float64 alone are 8.39 MB, one tile of 512 x 512 2.1 MB; 64 numbers a word are 0.52 MB.
+        section_08._costs.cache_clear()
+        whole, tiled, recurrent = section_08._costs(1024, 1)[:, 1]
+        assert 8.39 < whole < 17
+        assert 2.1 < tiled < 8.39
+        assert 0.52 < recurrent < 1.5
+        assert (section_08._costs(1024, 1)[:, 0] > 0).all()
+
+
 class TestTableBill:
     def test_cells_and_bytes(self):
         # 8 x 1024^2 = 8,388,608 cells of 4 bytes are 33.55 MB; a tile of 512 x 512 is 262,144 cells.

@@ -62,6 +62,7 @@ PANELS = {
     "every_word_asks": "section_07",
     "word_order": "section_07",
     "far_apart": "section_08",
+    "stopwatch": "section_08",
     "table_bill": "section_08",
     "later_word": "section_10",
     "masked_row": "section_10",

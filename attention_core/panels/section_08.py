@@ -1,16 +1,19 @@
-"""第 8 节的面板：一句话传多远还听得见；整张表要多少格、多少字节。"""
+"""第 8 节的面板：一句话传多远还听得见；三种算法各要多少时间和内存；整张表要多少格、多少字节。"""
 
 from functools import cache
 
 import numpy as np
 
+from ..attention import scaled_dot_product_attention
+from ..measure import fastest_seconds, peak_bytes
 from ..reach import attention_reach, recurrent_reach, typical_reach
-from ..tiled import KEY_BLOCK, QUERY_BLOCK
+from ..recurrent import TanhRNN
+from ..tiled import KEY_BLOCK, QUERY_BLOCK, tiled_attention
 from . import blocks, controls
 from .panel import Panel
 from .view import View
 
-__all__ = ["far_apart", "table_bill"]
+__all__ = ["far_apart", "stopwatch", "table_bill"]
 
 FARTHEST = 50
 D_MODEL = 64
@@ -60,6 +63,60 @@ def far_apart():
         "orthogonal": controls.toggle("正交的循环矩阵", tooltip="本身不改变任何向量长短的矩阵"),
         "small": controls.toggle("输入缩小到十分之一", tooltip="让 tanh 留在几乎是直线的那一段"),
         "temperature": controls.temperature(),
+    })
+
+
+MEASURED = (64, 128, 256, 512, 1024, 2048)
+REPEAT = 5
+
+
+@cache
+def _ways():
+    """三种算法：收下 ``(N, D_MODEL)`` 的词向量，交出同样形状的输出；矩阵都是随机的。"""
+    projections = np.random.default_rng(8).standard_normal((3, D_MODEL, D_MODEL)) / np.sqrt(D_MODEL)
+    return {
+        "整张表": lambda x: scaled_dot_product_attention(*(x @ projections))[0],
+        "分块": lambda x: tiled_attention(*(x @ projections)),
+        "循环网络": TanhRNN(D_MODEL, D_MODEL, rng=np.random.default_rng(0)),
+    }
+
+
+@cache
+def _costs(n_words, run):
+    """在这台机器上量一遍 N 个词，shape (3, 2)：每种算法的毫秒数和 MB 数。
+
+    记住每一遍量到的：同样的设置总是同样的画面，拖回来也不用再等。
+    """
+    x = np.random.default_rng(run).standard_normal((n_words, D_MODEL))
+    return np.array([(1e3 * fastest_seconds(way, x, repeat=REPEAT), peak_bytes(way, x) / 1e6)
+                     for way in _ways().values()])
+
+
+def _render_stopwatch(n_words, run):
+    """从最短的一档量到 N 个词：三种算法的时间和内存。"""
+    sizes = [n for n in MEASURED if n <= n_words]
+    costs = np.array([_costs(n, run) for n in sizes])   # (len(sizes), 3, 2)
+    now, times = costs[-1], costs[-1] / _costs(n_words // 2, run)   # 各 (3, 2)
+    rows = [(name, blocks.short_number(ms), f"{ms_times:.1f} 倍", blocks.short_number(mb), f"{mb_times:.1f} 倍")
+            for name, (ms, mb), (ms_times, mb_times) in zip(_ways(), now, times, strict=True)]
+    curves = [blocks.curve(sizes, dict(zip(_ways(), costs[:, :, kind].T, strict=True)),
+                           point=(n_words, now[0, kind]), x_label="句长 N", y_label=unit, log_x=True, log_y=True,
+                           x_limits=(MEASURED[0], MEASURED[-1]), y_limits=(1e-2, 1e3), title=title, height=294)
+              for kind, (unit, title) in enumerate([
+                  ("毫秒", f"时间：{REPEAT} 遍里最快的一遍"), ("MB", "内存：最多同时占多少")])]
+    finding = "；".join(f"{name} {ms} 毫秒、{mb} MB" for name, ms, _, mb, _ in rows)
+    return View((
+        blocks.text_table(("", "毫秒", "几倍", "MB", "几倍"), rows,
+                          title=f"{n_words} 个词，是 {n_words // 2} 个词的几倍"),
+        *curves,
+    ), f"运行这一格的机器上，{n_words} 个词，第 {run} 次量：{finding}。")
+
+
+def stopwatch():
+    """整张表、分块、循环网络：在读者的机器上当场量时间和内存。"""
+    return Panel(_render_stopwatch, {
+        "n_words": controls.stops("句长 N", MEASURED, 512, tooltip="第一次拖到一档，要等它当场量完"),
+        "run": controls.integer("第几次量", 1, 1, 5, tooltip="每一次都从头再量，看数会变多少"),
     })
 
 

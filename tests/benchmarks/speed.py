@@ -215,7 +215,10 @@ def redraws(panel):
     slider = next(sliders)
     place, last = ("index", len(slider.options) - 1) if hasattr(slider, "options") else ("value", slider.max)
     first = getattr(slider, "min", 0)
-    for stop in itertools.cycle([*range(first, last), *range(last, first, -1)]):
+    round_trip = [*range(first, last), *range(last, first, -1)]
+    for stop in round_trip:   # 先走一圈：第 8 节的秒表第一次到一档要现量
+        setattr(slider, place, stop)
+    for stop in itertools.cycle(round_trip):
         if stop != getattr(slider, place):
             setattr(slider, place, stop)
             yield
