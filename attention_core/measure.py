@@ -1,10 +1,14 @@
 """在这台机器上量时间和内存。量到的数随机器、随时刻而变，所以从不写进文字里。"""
 
+import threading
 import timeit
 import tracemalloc
 from functools import partial
 
 from ._arrays import check_count, fail
+
+# JupyterLab 里，滑块可以与格子在两个线程里同时跑；tracemalloc 整个进程只有一份，计时也会互相拖慢。
+_one_at_a_time = threading.RLock()
 
 
 def fastest_seconds(function, *arguments, repeat=12):
@@ -37,7 +41,8 @@ def fastest_seconds(function, *arguments, repeat=12):
     """
     _check_function(function)
     repeat = check_count("repeat", repeat, minimum=1)
-    return min(timeit.repeat(partial(function, *arguments), number=1, repeat=repeat))
+    with _one_at_a_time:
+        return min(timeit.repeat(partial(function, *arguments), number=1, repeat=repeat))
 
 
 def peak_bytes(function, *arguments):
@@ -59,25 +64,31 @@ def peak_bytes(function, *arguments):
     ValueError
         ``function`` 不能调用。
 
+    Notes
+    -----
+    别的线程这时占的也算在内。已经在用 `tracemalloc` 的话，它会继续记，但峰值从这里重新算起。
+
     Examples
     --------
     >>> 1000 <= peak_bytes(bytes, 1000) < 10_000
     True
     """
     _check_function(function)
-    already = tracemalloc.is_tracing()   # 别人正在记的话，不能替他停
-    tracemalloc.start()
-    try:
-        tracemalloc.reset_peak()
-        before = tracemalloc.get_traced_memory()[0]
-        function(*arguments)
-        return tracemalloc.get_traced_memory()[1] - before
-    finally:
-        if not already:
-            tracemalloc.stop()
+    with _one_at_a_time:
+        already = tracemalloc.is_tracing()   # 别人正在记的话，不能替他停
+        tracemalloc.start()
+        try:
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            function(*arguments)
+            return tracemalloc.get_traced_memory()[1] - before
+        finally:
+            if not already:
+                tracemalloc.stop()
 
 
 def _check_function(function):
     """检查 ``function`` 是函数，不是已经算好的结果。"""
     if not callable(function):
-        fail("function", "能调用的函数", f" {function!r}"[:80], "要量 f(x)，请把 f 和 x 分开给：(f, x)。")
+        shown = " ".join(repr(function).split())
+        fail("function", "能调用的函数", f" {shown}"[:80], "要量 f(x)，请把 f 和 x 分开给，例如 peak_bytes(f, x)。")

@@ -163,7 +163,8 @@ def _read_blocks(scored, value, small, temperature, mix, blend, total):
             powers = exp_of(scores, temperature)
         else:
             highest = scores.max(axis=-1, keepdims=True, initial=-np.inf)   # 有 initial，numpy 快一倍
-            old, peak = peak, np.where(small, 0, np.maximum(peak, highest))
+            old, peak = peak, np.maximum(peak, highest)
+            np.copyto(peak, 0, where=small | (np.abs(peak) < SMALL * temperature))   # 与 softmax 同样的规矩
             kept = exp_below(peak, old, temperature)   # (rows, 1)
             total *= kept
             blend *= kept

@@ -1,6 +1,7 @@
 """fastest_seconds, peak_bytes: what the notebooks measure on the reader's machine."""
 
 import re
+import threading
 import time
 import tracemalloc
 
@@ -15,7 +16,7 @@ def test_the_fastest_run_counts():
 
     def call():
         start = time.perf_counter()
-        time.sleep(0.01 if len(own) == 1 else 0.3)
+        time.sleep(0.001 if len(own) == 1 else 0.1)
         own.append(time.perf_counter() - start)
 
     seconds = fastest_seconds(call, repeat=3)
@@ -54,6 +55,49 @@ def test_what_was_there_before_does_not_count():
         tracemalloc.stop()
 
 
+def test_two_threads_measure_one_after_the_other():
+    # JupyterLab runs a slider's callback beside the cell that is running. Each thread is alone with its array.
+    peaks = {}
+
+    def allocate(size):
+        array = np.ones(size)
+        time.sleep(0.01)   # the other thread's turn, if it could take it
+        return array
+
+    def measure(size):
+        peaks[size] = [peak_bytes(allocate, size) for _ in range(5)]
+
+    threads = [threading.Thread(target=measure, args=(size,)) for size in (100_000, 300_000)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for size, measured in peaks.items():
+        assert all(0 <= peak - 8 * size < 50_000 for peak in measured), (size, measured)
+    assert not tracemalloc.is_tracing()
+
+
+def test_times_are_measured_one_after_the_other():
+    running, together = [], []
+
+    def call():
+        running.append(1)
+        together.append(len(running))
+        time.sleep(0.01)
+        running.pop()
+
+    threads = [threading.Thread(target=fastest_seconds, args=(call,)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert together == [1] * 24
+
+
+def test_a_measured_function_may_measure():
+    assert 800_000 <= peak_bytes(lambda: fastest_seconds(lambda: np.ones(100_000), repeat=1)) < 820_000
+
+
 def test_an_error_passes_and_tracing_ends():
     with pytest.raises(ZeroDivisionError):
         peak_bytes(lambda: 1 / 0)
@@ -72,6 +116,13 @@ def test_arguments_are_passed_on():
 def test_a_result_instead_of_a_function(measure, wrong):
     with pytest.raises(ValueError, match=r"function 应为能调用的函数，收到的是 .+分开"):
         measure(wrong)
+
+
+def test_a_long_result_is_shown_in_short():
+    with pytest.raises(ValueError, match="function 应为") as error:
+        peak_bytes(np.arange(10_000).reshape(100, 100))
+    assert len(str(error.value)) < 200
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("repeat", [0, -1, 1.5, True, "12"])

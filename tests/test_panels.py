@@ -488,7 +488,8 @@ def test_a_flat_curve_lies_inside_its_axes(level, log_y):
 
 @pytest.mark.parametrize(("value", "text"), [
     (1e-11, "10⁻¹¹"), (2.5e-6, "2.5×10⁻⁶"), (0.05, "0.05"), (1000.0, "1000"), (0.0, "0"),
-    (200000.0, "2×10⁵")])
+    (200000.0, "2×10⁵"), (999.4, "999"), (999.6, "1000"), (-999.6, "-1000"), (99999.4, "99999"), (99999.6, "10⁵"),
+    (0.0009996, "10⁻³")])
 def test_numbers_on_an_axis(value, text):
     assert blocks.short_number(value) == text
 

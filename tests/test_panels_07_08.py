@@ -2,12 +2,13 @@
 
 import math
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from attention_core import inputs, scaled_dot_product_attention
-from attention_core.panels import section_07, section_08
+from attention_core.panels import blocks, section_07, section_08
 
 IT, CAT, TIRED, THAT = 7, 2, 9, 0
 
@@ -106,48 +107,98 @@ class TestFarApart:
 
 
 class TestStopwatch:
+    """With made-up costs, different for every way, size and time of measuring."""
+
+    NAMES = ("整张表", "分块", "循环网络")
+
+    @staticmethod
+    def milliseconds(way, n_words, run):
+        return run * n_words ** (1 + way / 2) / 10
+
+    @staticmethod
+    def megabytes(way, n_words, run):
+        return 3 * run * n_words ** (2 - way / 2) / 1000
+
     @pytest.fixture
     def measured(self, monkeypatch):
-        """A stopwatch that needs no time: N words always take N^2 / 10^6 seconds and 1000 N bytes."""
+        """The panel's stopwatch replaced; a list of what it was asked to measure: (way, N, run, repeat)."""
         measured = []
+        ways = list(section_08._ways().values())
+        runs = {np.random.default_rng(run).standard_normal(): run for run in range(1, 6)}
 
         def seconds(way, x, *, repeat):
-            n_words = len(x)
-            measured.append((n_words, repeat))
-            return n_words ** 2 / 1e6
+            measured.append((ways.index(way), len(x), runs[x[0, 0]], repeat))
+            return self.milliseconds(*measured[-1][:3]) / 1000
+
+        def n_bytes(way, x):
+            return self.megabytes(ways.index(way), len(x), runs[x[0, 0]]) * 1e6
 
         monkeypatch.setattr(section_08, "fastest_seconds", seconds)
-        monkeypatch.setattr(section_08, "peak_bytes", lambda way, x: 1000 * len(x))
+        monkeypatch.setattr(section_08, "peak_bytes", n_bytes)
         section_08._costs.cache_clear()
         yield measured
         section_08._costs.cache_clear()
 
-    def test_shows_what_was_measured(self, measured):
-        # 128^2 / 10^6 s are 16.384 ms and 128 kB; half as many words take a quarter and a half.
+    def test_the_table_shows_what_was_measured(self, measured):
+        # By hand: 2 x 128 / 10 ms; twice the words take 2, 2^1.5 and 4 times as long; 6 x 128^2 / 1000 MB.
         view = section_08._render_stopwatch(128, 2)
-        rows = texts(view.blocks[0])[-15:]
-        for name, row in zip(["整张表", "分块", "循环网络"], (rows[:5], rows[5:10], rows[10:]), strict=True):
-            assert row == [name, "16.4", "4.0 倍", "0.128", "2.0 倍"]
-            assert f"{name} 16.4 毫秒、0.128 MB" in view.finding
-        assert "128 个词，第 2 次量" in view.finding
-        assert [texts(block)[-1] for block in view.blocks[1:]] == ["16.4", "0.128"]   # beside the points
+        assert texts(view.blocks[0]) == [
+            "128 个词，是 64 个词的几倍", "", "毫秒", "几倍", "MB", "几倍",
+            "整张表", "25.6", "2.0 倍", "98.3", "4.0 倍",
+            "分块", "290", "2.8 倍", "8.69", "2.8 倍",
+            "循环网络", "3277", "4.0 倍", "0.768", "2.0 倍",
+        ]
+        assert view.finding == ("运行这一格的机器上，128 个词，第 2 次量：整张表 25.6 毫秒、98.3 MB；"
+                                "分块 290 毫秒、8.69 MB；循环网络 3277 毫秒、0.768 MB。")
+
+    def test_the_curves_show_what_was_measured(self, measured):
+        sizes = [32, 64, 128]
+        _, *curves = section_08._render_stopwatch(128, 2).blocks
+        for curve, cost, limits, title, unit, said in zip(
+                curves, (self.milliseconds, self.megabytes), ((1e-2, 1e4), (1e-2, 1e3)),
+                ("时间：5 遍里最快的一遍", "内存：最多同时占多少"), ("毫秒", "MB"),
+                ("整张表 25.6 毫秒，分块 290 毫秒，循环网络 3277 毫秒",
+                 "整张表 98.3 MB，分块 8.69 MB，循环网络 0.768 MB"),
+                strict=True):
+            lines = {name: [cost(way, n, 2) for n in sizes] for way, name in enumerate(self.NAMES)}
+            expected = blocks.curve(
+                sizes, lines, point=(128, cost(0, 128, 2)), x_label="句长 N", y_label=unit, log_x=True, log_y=True,
+                x_limits=(32, 2048), y_limits=limits, title=title, label=f"{title}。128 个词：{said}", height=294)
+            assert ElementTree.tostring(curve) == ElementTree.tostring(expected)
 
     def test_measures_once_up_to_n(self, measured):
-        first = section_08._render_stopwatch(256, 1)
-        assert sorted(measured) == [(n, 5) for n in (64, 128, 256) for _ in range(3)]
-        assert section_08._render_stopwatch(256, 1).html() == first.html()
-        assert section_08._render_stopwatch(128, 1).blocks[0].get("aria-label").count("16.4") == 3
+        def all_ways(sizes, run):
+            return [(way, n, run, 5) for n in sizes for way in range(3)]
+
+        first = section_08._render_stopwatch(128, 1)
+        assert measured == all_ways((32, 64, 128), 1)
+        assert section_08._render_stopwatch(128, 1).html() == first.html()
+        section_08._render_stopwatch(64, 1)
         assert len(measured) == 9
-        section_08._render_stopwatch(64, 1)   # wants 32 words, to compare with
-        section_08._render_stopwatch(128, 2)  # measures again
-        assert sorted(measured[9:]) == [(32, 5)] * 3 + [(n, 5) for n in (64, 128) for _ in range(3)]
+        section_08._render_stopwatch(256, 1)
+        section_08._render_stopwatch(64, 3)
+        assert measured[9:] == all_ways((256,), 1) + all_ways((32, 64), 3)
+
+    def test_what_the_reader_can_choose(self, measured):
+        panel = section_08.stopwatch()
+        n_words, run = panel.controls.values()
+        assert [value for _, value in n_words._options_full] == [64, 128, 256, 512, 1024, 2048]
+        assert (n_words.value, run.value, run.min, run.max) == (512, 1, 1, 5)
+        panel.close()
 
     def test_the_three_ways_are_what_they_are_called(self):
         x = np.random.default_rng(3).standard_normal((600, 64))   # more than one tile
-        whole, tiled, recurrent = (way(x) for way in section_08._ways().values())
-        np.testing.assert_allclose(tiled, whole, atol=1e-14)
-        assert recurrent.shape == whole.shape
-        assert np.abs(recurrent).max() < 1   # tanh
+        assert tuple(section_08._ways()) == self.NAMES
+        whole, tiled, recurrent = section_08._ways().values()
+        np.testing.assert_allclose(tiled(x), whole(x), atol=1e-14)
+        nudged = x.copy()
+        nudged[0] += 1
+        # A recurrent network hands the first word on to those after it, and none back.
+        np.testing.assert_array_equal(recurrent(nudged[::-1])[:-1], recurrent(x[::-1])[:-1])
+        moved = np.abs(recurrent(nudged) - recurrent(x)).max(axis=1)
+        assert (moved[:4] > 0.01).all()
+        assert np.abs(recurrent(x)).max() < 1   # tanh
+        assert (np.abs(whole(nudged) - whole(x)).max(axis=1) > 0).all()   # everyone looks at everyone
 
     def test_real_memory(self):
         # Computed: 1024^2 float64 alone are 8.39 MB, one tile of 512 x 512 2.1 MB; 64 numbers a word are 0.52 MB.
@@ -168,8 +219,8 @@ class TestTableBill:
         assert "33.6 MB" in view.finding
 
     @pytest.mark.parametrize(("count", "text"), [
-        (1, "1 字节"), (999, "999 字节"), (1000, "1 KB"), (524_288, "524 KB"), (2_147_483_648, "2.15 GB"),
-        (1_099_511_627_776, "1100 GB"),
+        (1, "1 字节"), (999, "999 字节"), (1000, "1 KB"), (999_600, "1000 KB"), (524_288, "524 KB"),
+        (2_147_483_648, "2.15 GB"), (1_099_511_627_776, "1100 GB"),
     ])
     def test_sizes_in_words(self, count, text):
         assert section_08._bytes(count) == text

@@ -7,6 +7,7 @@ import pytest
 
 import attention_core as ac
 from attention_core import tiled
+from attention_core.measure import peak_bytes
 from core_calls import BATCH, D_K, D_V, HEADS, L, S, normal
 from reference_cases import load_cases, onnx_inputs
 
@@ -224,6 +225,19 @@ def test_temperatures_that_float32_rounds(temperature):
     np.testing.assert_allclose(ac.tiled_attention(*arrays, **options), plain(*arrays, **options), rtol=1e-5)
 
 
+@pytest.mark.parametrize("key_block", [1, 2, 512])
+@pytest.mark.parametrize(("dtype", "length"), [(np.float32, 1.8e19), (np.float64, 1.3e154)])
+@pytest.mark.parametrize("exponent", [0, 3])
+def test_scores_whose_difference_overflows(dtype, length, key_block, exponent):
+    # Scores of +-length^2: their difference is beyond the dtype, the exponents are not. Closed form: shares of
+    # e^exponent, e^-exponent and 1; at T = infinity all alike.
+    query, key = np.array([[length]], dtype), np.array([[length], [-length], [0]], dtype)
+    output = tiled.tiled_attention(query, key, np.array([[1.0], [2.0], [4.0]], dtype), key_block=key_block,
+                                   temperature=length * length / exponent if exponent else INF)
+    shares = np.exp([exponent, -exponent, 0.0])
+    np.testing.assert_allclose(output, [[shares @ [1, 2, 4] / shares.sum()]], rtol=1e-6)
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("place", [0, 4, S - 1])
 def test_a_head_with_huge_scores_beside_others(causal, place):
@@ -274,10 +288,7 @@ def test_memory_grows_linearly():
     peaks = {}
     for n in (2048, 4096):
         query, key, value = (np.zeros((n, 64), np.float32) for _ in range(3))
-        tracemalloc.start()
-        ac.tiled_attention(query, key, value)
-        peaks[n] = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
+        peaks[n] = peak_bytes(ac.tiled_attention, query, key, value)
     assert peaks[4096] < 8 * 2**20
     assert peaks[4096] < 2 * peaks[2048]
 

@@ -668,8 +668,8 @@ def short_number(value):
     """
     if value == 0 or math.isinf(value):
         return "0" if value == 0 else number(value)
-    if 1e-3 <= abs(value) < 1e5:
-        return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+    if 1e-3 <= abs(value) < 99999.5:
+        return f"{value:.3g}" if abs(value) < 999.5 else f"{value:.0f}"   # .3g 会把 999.5 写成 1e+03
     front, power = f"{value:.1e}".split("e")   # 先舍入再取次方，9.99e-6 才写成 10⁻⁵
     front = f"{float(front):g}"
     raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))

@@ -66,8 +66,8 @@ def far_apart():
     })
 
 
-MEASURED = (64, 128, 256, 512, 1024, 2048)
-REPEAT = 5
+MEASURED_SIZES = (32, 64, 128, 256, 512, 1024, 2048)   # 再长，第一次拖到要等几秒
+REPEAT = 5   # 格子里跑 12 遍；拖滑块的人等不了那么久
 
 
 @cache
@@ -94,16 +94,20 @@ def _costs(n_words, run):
 
 def _render_stopwatch(n_words, run):
     """从最短的一档量到 N 个词：三种算法的时间和内存。"""
-    sizes = [n for n in MEASURED if n <= n_words]
+    sizes = [n for n in MEASURED_SIZES if n <= n_words]
     costs = np.array([_costs(n, run) for n in sizes])   # (len(sizes), 3, 2)
-    now, times = costs[-1], costs[-1] / _costs(n_words // 2, run)   # 各 (3, 2)
-    rows = [(name, blocks.short_number(ms), f"{ms_times:.1f} 倍", blocks.short_number(mb), f"{mb_times:.1f} 倍")
-            for name, (ms, mb), (ms_times, mb_times) in zip(_ways(), now, times, strict=True)]
-    curves = [blocks.curve(sizes, dict(zip(_ways(), costs[:, :, kind].T, strict=True)),
-                           point=(n_words, now[0, kind]), x_label="句长 N", y_label=unit, log_x=True, log_y=True,
-                           x_limits=(MEASURED[0], MEASURED[-1]), y_limits=(1e-2, 1e3), title=title, height=294)
-              for kind, (unit, title) in enumerate([
-                  ("毫秒", f"时间：{REPEAT} 遍里最快的一遍"), ("MB", "内存：最多同时占多少")])]
+    texts = [[blocks.short_number(cost) for cost in way] for way in costs[-1]]
+    ratios = [[f"{ratio:.1f} 倍" for ratio in way] for way in costs[-1] / costs[-2]]
+    rows = [(name, ms, ms_ratio, mb, mb_ratio)
+            for name, (ms, mb), (ms_ratio, mb_ratio) in zip(_ways(), texts, ratios, strict=True)]
+    curves = [
+        blocks.curve(sizes, dict(zip(_ways(), costs[:, :, kind].T, strict=True)), point=(n_words, costs[-1, 0, kind]),
+                     x_label="句长 N", y_label=unit, log_x=True, log_y=True, y_limits=limits, title=title, height=294,
+                     x_limits=(MEASURED_SIZES[0], MEASURED_SIZES[-1]),
+                     label=f"{title}。{n_words} 个词：" + "，".join(
+                         f"{name} {way[kind]} {unit}" for name, way in zip(_ways(), texts, strict=True)))
+        for kind, (unit, limits, title) in enumerate([
+            ("毫秒", (1e-2, 1e4), f"时间：{REPEAT} 遍里最快的一遍"), ("MB", (1e-2, 1e3), "内存：最多同时占多少")])]
     finding = "；".join(f"{name} {ms} 毫秒、{mb} MB" for name, ms, _, mb, _ in rows)
     return View((
         blocks.text_table(("", "毫秒", "几倍", "MB", "几倍"), rows,
@@ -115,7 +119,7 @@ def _render_stopwatch(n_words, run):
 def stopwatch():
     """整张表、分块、循环网络：在读者的机器上当场量时间和内存。"""
     return Panel(_render_stopwatch, {
-        "n_words": controls.stops("句长 N", MEASURED, 512, tooltip="第一次拖到一档，要等它当场量完"),
+        "n_words": controls.stops("句长 N", MEASURED_SIZES[1:], 512, tooltip="第一次拖到一档，要等它当场量完"),
         "run": controls.integer("第几次量", 1, 1, 5, tooltip="每一次都从头再量，看数会变多少"),
     })
 
@@ -127,7 +131,7 @@ def _bytes(count):
     """字节数写成文字。"""
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if count >= size:
-            return f"{count / size:.3g} {unit}" if count < 1000 * size else f"{count / size:.0f} {unit}"
+            return f"{blocks.short_number(count / size)} {unit}"
     return f"{count} 字节"
 
 
