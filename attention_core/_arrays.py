@@ -10,7 +10,13 @@ _FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 def fail(name, expected, got, mend):
     """抛出统一格式的 ``ValueError``：参数名、应当怎样、收到什么、怎么改。"""
-    raise ValueError(f"{name} 应为{expected}，收到的是{got}。{mend}")
+    raise ValueError(f"{name} 应为{_spaced(expected)}，收到的是{_spaced(got)}。{mend}")
+
+
+def _spaced(text):
+    """汉字后面接英文或数字时空一格。"""
+    text = text.strip()
+    return f" {text}" if text[:1].isascii() else text
 
 
 def to_array(name, x):
@@ -134,23 +140,64 @@ def check_count(name, x, minimum=0):
     return int(x)
 
 
+def check_flag(name, x):
+    """检查 ``x`` 是真或假，返回 Python 布尔；别的值有真假两种读法，不猜。"""
+    if not isinstance(x, bool | np.bool_):
+        fail(name, "True 或 False", repr(x)[:80], f"请写 {name}=True 或 {name}=False。")
+    return bool(x)
+
+
+def check_function(name, x, mend):
+    """检查 ``x`` 能调用，而不是已经算好的结果。"""
+    if not callable(x):
+        fail(name, "能调用的函数", " ".join(repr(x).split())[:80], mend)
+
+
+def check_rng(rng):
+    """检查 ``rng`` 是随机数生成器。"""
+    if not isinstance(rng, np.random.Generator):
+        fail("rng", "随机数生成器 (numpy.random.Generator)", repr(rng)[:80], "例如 rng=np.random.default_rng(0)。")
+    return rng
+
+
+def check_attention(query, key, value):
+    """检查三个输入能连成一次注意力，返回分数表的形状 (..., L, S)。"""
+    if query.ndim == key.ndim == value.ndim == 2 and query.shape[1] == key.shape[1] and len(key) == len(value):
+        return len(query), len(key)   # 最常见的情形；拖滑块时每一微秒都算数
+    check_query_key(query, key)
+    _check_pair("key", key, "(..., S, d_k)", -2, "value", value, "(..., S, d_v)", -2, "S")
+    check_broadcast("value", value, "query", query)
+    table = query.shape[-2], key.shape[-2]
+    return *np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2]), *table
+
+
 def check_query_key(query, key):
     """检查查询和键能做点积。"""
-    _check_pair("query", query, "(..., L, d_k)", "key", key, "(..., S, d_k)", "d_k", -1)
+    _check_pair("query", query, "(..., L, d_k)", -1, "key", key, "(..., S, d_k)", -1, "d_k")
 
 
 def check_weights(weights, value):
     """检查有几份权重就有几个值。"""
-    _check_pair("weights", weights, "(..., L, S)", "value", value, "(..., S, d_v)", "S", -2)
+    _check_pair("weights", weights, "(..., L, S)", -1, "value", value, "(..., S, d_v)", -2, "S")
 
 
-def _check_pair(name, x, shape, other_name, other, other_shape, letter, axis):
-    """检查 ``x`` 的最后一轴与 ``other`` 的第 ``axis`` 轴一样长，前导轴能广播。"""
-    if x.ndim == other.ndim == 2 and x.shape[-1] == other.shape[axis]:
-        return   # 最常见的情形；拖滑块时每一微秒都算数
+def check_mask(mask, shape):
+    """检查掩码的类型，以及它能否盖在形状 ``shape`` 的分数表上；返回数组。"""
+    mask, table = to_mask("mask", mask), shape[-2:]
+    if mask.shape != table and (mask.ndim == 0 or (broadcast(shape, mask.shape) or (None,))[-len(table):] != table):
+        got = f"形状 {mask.shape}" if mask.ndim else f"单独一个 {mask}"
+        fail("mask", f"能广播到 scores 的形状 {shape} 的数组", got,
+             "最后两轴应为 (L, S)，其中可以有 1；遮住后文用 causal_mask(L, S)。")
+    return mask
+
+
+def _check_pair(name, x, shape, axis, other_name, other, other_shape, other_axis, letter):
+    """检查 ``x`` 的第 ``axis`` 轴与 ``other`` 的第 ``other_axis`` 轴一样长，前导轴能广播。"""
+    if x.ndim == other.ndim == 2 and x.shape[axis] == other.shape[other_axis]:
+        return
     check_matrix(name, x, shape)
     check_matrix(other_name, other, other_shape)
-    if x.shape[-1] != other.shape[axis]:
-        fail(other_name, f"形状 {other_shape} 的数组，其中 {letter}={x.shape[-1]}（与 {name} 的最后一轴相同）",
-             f"形状 {other.shape}", "这两个轴要一一对应。")
+    if x.shape[axis] != other.shape[other_axis]:
+        same = f"{letter}={x.shape[axis]}（与 {name} 的{'最后一轴' if axis == -1 else '倒数第二轴'}相同）"
+        fail(other_name, f"形状 {other_shape} 的数组，其中 {same}", f"形状 {other.shape}", "这两个轴要一一对应。")
     check_broadcast(other_name, other, name, x)

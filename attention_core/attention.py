@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, to_floats
+from ._arrays import cast, check_attention, check_mask, check_scale, check_temperature, to_floats
 from .steps import unchecked_score, unchecked_softmax, unchecked_weighted_sum
 
 
@@ -47,13 +47,13 @@ def scaled_dot_product_attention(query, key, value, *, mask=None, scale=None, te
     """
     # float16 的分数在缩放之前就可能溢出，所以三步都在转换之后做
     dtype, query, key, value = to_floats("query key value", query, key, value)
-    check_query_key(query, key)
+    shape = check_attention(query, key, value)
+    mask = mask if mask is None else check_mask(mask, shape)
     scale, temperature = check_scale(scale, query.shape[-1]), check_temperature(temperature)
 
     with np.errstate(all="ignore"):   # 被遮住的键可以是 NaN 或无穷大
         scores = unchecked_score(query, key, scale)   # (..., L, S)
         weights = unchecked_softmax(scores, mask, temperature)   # (..., L, S)
-        check_weights(weights, value)
         output = unchecked_weighted_sum(weights, value)   # (..., L, d_v)
 
     return cast(output, dtype), cast(weights, dtype)

@@ -1,7 +1,10 @@
 """书里的例句、分数和印出来的权重，只在这里写一次。
 
 分数是书里为演示编的，不是真实模型的输出；印出来的权重与分数对不上的地方，见第 4 节的笔记本。
+都是只读的：改了一个，别处就不再是书上的数。
 """
+
+from types import MappingProxyType
 
 SENTENCE = "那只猫没过马路，因为它太累了"
 SENTENCE_EN = "The cat didn't cross the street because it was too tired."
@@ -10,22 +13,23 @@ TOKENS = ("那", "只", "猫", "没", "过", "马路", "因为", "它", "太", "
 ASKER = "它"
 
 # 第 4 节打印的那一行：「它」对其他十个位置的分数（没有「它」自己）
-SECTION_4_SCORES = {
+SECTION_4_SCORES = MappingProxyType({
     "那": 0.4, "只": 0.3, "猫": 4.2, "没": 0.2, "过": 0.3,
     "马路": 1.1, "因为": 0.6, "太": 0.5, "累": 0.7, "了": 0.4,
-}
+})
 
 # 第 10 节打印的同一行：有「它」自己，「太」「累」「了」的分数与第 4 节不同
-SECTION_10_SCORES = {
+SECTION_10_SCORES = MappingProxyType({
     "那": 0.4, "只": 0.3, "猫": 4.2, "没": 0.2, "过": 0.3,
     "马路": 1.1, "因为": 0.6, "它": 0.5, "太": 0.7, "累": 0.4, "了": 0.4,
-}
+})
 
 # 两行都照顾到的一行：第 4 节的分数，补上第 10 节给「它」自己的分数
-RECONCILED_SCORES = {token: SECTION_4_SCORES.get(token, SECTION_10_SCORES[token]) for token in TOKENS}
+RECONCILED_SCORES = MappingProxyType(
+    {token: SECTION_4_SCORES.get(token, SECTION_10_SCORES[token]) for token in TOKENS})
 
 # 第 4 节印出来的权重：（下限，上限）；只印一个数的，两者相同
-PRINTED_WEIGHTS = {
+PRINTED_WEIGHTS = MappingProxyType({
     "那": (0.02, 0.04), "只": (0.02, 0.04), "猫": (0.55, 0.55), "没": (0.02, 0.04), "过": (0.02, 0.04),
     "马路": (0.08, 0.08), "因为": (0.06, 0.06), "太": (0.05, 0.05), "累": (0.10, 0.10), "了": (0.05, 0.05),
-}
+})

@@ -5,8 +5,19 @@
 
 import numpy as np
 
-from . import _arrays
-from ._arrays import cast, check_axis, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
+from ._arrays import (
+    broadcast,
+    cast,
+    check_attention,
+    check_axis,
+    check_flag,
+    check_query_key,
+    check_scale,
+    check_temperature,
+    check_weights,
+    fail,
+    to_floats,
+)
 from ._fast import all_finite, cache_blocks
 from .steps import score, softmax, weighted_sum
 
@@ -45,6 +56,7 @@ def score_backward(d_scores, query, key, *, scale=None):
     check_query_key(query, key)
     _check_shape("d_scores", d_scores, (query.shape[-2], key.shape[-2]), query, key)
     scale = check_scale(scale, query.shape[-1])
+    # 用 weighted_sum 而不是 @：遮住的键、没人看的查询可以是 NaN，0 份就是一份不取
     d_query, d_key = weighted_sum(d_scores, key), weighted_sum(d_scores.mT, query)   # (..., L, d_k), (..., S, d_k)
     with np.errstate(all="ignore"):   # 放不下的成为无穷大或 0
         d_query *= scale
@@ -90,6 +102,7 @@ def softmax_backward(d_weights, weights, *, temperature=1.0, axis=-1, overwrite_
         fail("d_weights", f"与 weights 形状 {weights.shape} 相同的数组", f"形状 {d_weights.shape}", _SAME_SHAPE)
     check_axis(axis, "weights", weights)
     common = np.result_type(d_weights, weights)
+    overwrite_d_weights = check_flag("overwrite_d_weights", overwrite_d_weights)
     lent = overwrite_d_weights and d_weights.flags.writeable and not np.may_share_memory(d_weights, weights)
     may_overwrite = (lent or d_weights is not given) and d_weights.dtype == common
     with np.errstate(all="ignore"):
@@ -215,11 +228,11 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
     (array([[-1.]]), array([[0.5, 0.5]]))
     """
     dtype, d_output, query, key, value = to_floats("d_output query key value", d_output, query, key, value)
+    check_attention(query, key, value)
     if weights is None:
         weights = softmax(score(query, key, scale=scale), mask=mask, temperature=temperature, overwrite_scores=True)
     else:
         _, weights = to_floats("weights", weights)
-        check_query_key(query, key)
         _check_shape("weights", weights, (query.shape[-2], key.shape[-2]), query, key)
 
     d_weights, d_value = weighted_sum_backward(d_output, weights, value)
@@ -232,7 +245,7 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
 def _check_shape(name, array, last_two, *inputs):
     """检查 ``array`` 的形状与正向用这些输入算出来的相同；掩码带来的前导轴可以更多。"""
     shape = (*np.broadcast_shapes(*(x.shape[:-2] for x in inputs)), *last_two)
-    if array.shape[-2:] != last_two or _arrays.broadcast(array.shape, shape) != array.shape:
+    if array.shape[-2:] != last_two or broadcast(array.shape, shape) != array.shape:
         fail(name, f"形状 {shape} 的数组", f"形状 {array.shape}", _SAME_SHAPE)
 
 

@@ -1,5 +1,7 @@
 """查字典：从一字不差的精确查询，到按相似程度分份额的柔性查询。"""
 
+from collections.abc import Mapping, Set
+
 import numpy as np
 
 from ._arrays import cast, check_matrix, fail, result_dtype, to_float
@@ -34,8 +36,9 @@ def exact_lookup(query, keys, values):
     '会抓老鼠'
     """
     for name, x in (("keys", keys), ("values", values)):
-        if not hasattr(x, "__len__") or getattr(x, "ndim", 1) == 0:
-            fail(name, "序列", f" {x!r}", '例如 ["狗", "猫"]。')
+        # 集合没有次序，字典要查的是它自己的标签
+        if isinstance(x, Set | Mapping) or not hasattr(x, "__len__") or getattr(x, "ndim", 1) == 0:
+            fail(name, "有次序的序列", repr(x)[:80], '例如 ["狗", "猫"]。')
     if len(keys) != len(values):
         fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f" {len(values)} 个", "每个标签要有一份内容。")
     for key, value in zip(keys, values, strict=True):
@@ -111,7 +114,7 @@ def cosine_similarity(query, key):
     >>> cosine_similarity([[3, 4]], [[6, 8], [-3, -4], [4, -3]]).round(4)
     array([[ 1., -1.,  0.]])
     """
-    return score(_unit("query", query), _unit("key", key), scale=1)
+    return np.clip(score(_unit("query", query), _unit("key", key), scale=1), -1, 1)   # 舍入会越过 1 一点点
 
 
 def _unit(name, x):

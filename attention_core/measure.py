@@ -5,7 +5,9 @@ import timeit
 import tracemalloc
 from functools import partial
 
-from ._arrays import check_count, fail
+from ._arrays import check_count, check_function
+
+_APART = "要量 f(x)，请把 f 和 x 分开给，例如 peak_bytes(f, x)。"
 
 # JupyterLab 里，滑块可以与格子在两个线程里同时跑；tracemalloc 整个进程只有一份，计时也会互相拖慢。
 _one_at_a_time = threading.RLock()
@@ -39,7 +41,7 @@ def fastest_seconds(function, *arguments, repeat=12):
     >>> fastest_seconds(sum, range(1000)) > 0
     True
     """
-    _check_function(function)
+    check_function("function", function, _APART)
     repeat = check_count("repeat", repeat, minimum=1)
     with _one_at_a_time:
         return min(timeit.repeat(partial(function, *arguments), number=1, repeat=repeat))
@@ -73,7 +75,7 @@ def peak_bytes(function, *arguments):
     >>> 1000 <= peak_bytes(bytes, 1000) < 10_000
     True
     """
-    _check_function(function)
+    check_function("function", function, _APART)
     with _one_at_a_time:
         already = tracemalloc.is_tracing()   # 别人正在记的话，不能替他停
         tracemalloc.start()
@@ -85,10 +87,3 @@ def peak_bytes(function, *arguments):
         finally:
             if not already:
                 tracemalloc.stop()
-
-
-def _check_function(function):
-    """检查 ``function`` 是函数，不是已经算好的结果。"""
-    if not callable(function):
-        shown = " ".join(repr(function).split())
-        fail("function", "能调用的函数", f" {shown}"[:80], "要量 f(x)，请把 f 和 x 分开给，例如 peak_bytes(f, x)。")

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from ._arrays import cast, check_count, check_matrix, fail, result_dtype, to_float, to_mask
+from ._arrays import cast, check_count, check_flag, check_matrix, check_rng, fail, result_dtype, to_float, to_mask
 from .attention import scaled_dot_product_attention
 
 
@@ -114,12 +114,13 @@ class MultiHeadAttention:
 
     def __init__(self, d_model, n_heads, *, bias=True, rng=None, in_proj_weight=None, in_proj_bias=None,
                  out_proj_weight=None, out_proj_bias=None):
-        self.d_model, self.n_heads = check_count("d_model", d_model, 1), check_count("n_heads", n_heads, 1)
-        if self.d_model % self.n_heads:
-            fail("n_heads", f"能整除 d_model={d_model} 的整数", f" {n_heads}", "每个头分到的长度必须一样。")
+        d_model, n_heads = check_count("d_model", d_model, 1), check_count("n_heads", n_heads, 1)
+        bias = check_flag("bias", bias)
+        if d_model % n_heads:
+            fail("n_heads", f"能整除 d_model={d_model} 的整数", f"{n_heads}", "每个头分到的长度必须一样。")
+        self.d_model, self.n_heads = d_model, n_heads
         if in_proj_weight is None and out_proj_weight is None:
-            if not isinstance(rng, np.random.Generator):
-                fail("rng", "Generator（没有给权重时）", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
+            check_rng(rng)
             in_proj_weight = _xavier_uniform(rng, 3 * d_model, d_model)
             out_proj_weight = _xavier_uniform(rng, d_model, d_model)
             in_proj_bias = np.zeros(3 * d_model) if bias and in_proj_bias is None else in_proj_bias

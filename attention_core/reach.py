@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from ._arrays import check_count, fail
+from ._arrays import check_count, check_function, check_number, check_rng
 from .attention import scaled_dot_product_attention
 from .gradients import softmax_jacobian
 from .recurrent import TanhRNN
@@ -41,8 +41,7 @@ def attention_reach(n_words, *, d_model=64, temperature=1.0, rng):
     (8,)
     """
     n_words, d_model = check_count("n_words", n_words, minimum=1), check_count("d_model", d_model, minimum=1)
-    if not isinstance(rng, np.random.Generator):
-        fail("rng", "numpy.random.Generator", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
+    check_rng(rng)
     x = rng.standard_normal((n_words, d_model))
     w_q, w_k, w_v = rng.standard_normal((3, d_model, d_model)) / np.sqrt(d_model)
     query, key, value = x[-1:] @ w_q, x @ w_k, x @ w_v   # (1, d_model), (n_words, d_model) 两份
@@ -79,14 +78,15 @@ def recurrent_reach(n_words, *, d_model=64, gain=1.0, orthogonal=False, input_st
     Raises
     ------
     ValueError
-        个数不是正整数，增益不是有限的数，或者 ``rng`` 不是 Generator。
+        个数不是正整数，增益、标准差不是有限的数，或者 ``rng`` 不是 Generator。
 
     Examples
     --------
     >>> bool(recurrent_reach(8, gain=0, rng=np.random.default_rng(0))[1:].any())
     False
     """
-    n_words = check_count("n_words", n_words, minimum=1)
+    n_words, d_model = check_count("n_words", n_words, minimum=1), check_count("d_model", d_model, minimum=1)
+    input_std = check_number("input_std", input_std, "不小于 0 的有限的数", lambda x: 0 <= x < np.inf)
     rnn = TanhRNN(d_model, d_model, gain=gain, orthogonal=orthogonal, rng=rng)
     return rnn.gradient_by_distance(input_std * rng.standard_normal((n_words, d_model)))
 
@@ -111,13 +111,14 @@ def typical_reach(measure, n_words, *, n_trials=10, **settings):
     Raises
     ------
     ValueError
-        ``n_trials`` 不是正整数。
+        ``measure`` 不是函数，或者 ``n_trials`` 不是正整数。
 
     Examples
     --------
     >>> typical_reach(attention_reach, 11, n_trials=3).shape
     (11,)
     """
+    check_function("measure", measure, "例如 typical_reach(attention_reach, 11)。")
     n_trials = check_count("n_trials", n_trials, minimum=1)
     runs = [measure(n_words, rng=np.random.default_rng(seed), **settings) for seed in range(n_trials)]
     return np.median(runs, axis=0)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ._arrays import cast, check_count, check_matrix, check_number, fail, to_floats
+from ._arrays import cast, check_count, check_flag, check_matrix, check_number, check_rng, fail, to_floats
 
 
 def note_shares(n_words, kept):
@@ -86,8 +86,7 @@ class TanhRNN:
     def __init__(self, d_input, d_hidden, *, gain=1.0, orthogonal=False, rng):
         d_input, d_hidden = check_count("d_input", d_input, 1), check_count("d_hidden", d_hidden, 1)
         gain = check_number("gain", gain, "有限的数", math.isfinite)
-        if not isinstance(rng, np.random.Generator):
-            fail("rng", " numpy.random.Generator", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
+        orthogonal, rng = check_flag("orthogonal", orthogonal), check_rng(rng)
         self.input_weight = rng.normal(size=(d_hidden, d_input)) / math.sqrt(d_input)
         hidden_weight = rng.normal(size=(d_hidden, d_hidden)) / math.sqrt(d_hidden)
         self.hidden_weight = gain * (np.linalg.qr(hidden_weight).Q if orthogonal else hidden_weight)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._arrays import check_count, fail
+from ._arrays import check_count, check_rng
 from .gradients import softmax_jacobian
 from .steps import score
 
@@ -47,8 +47,7 @@ def random_scores(d_k, *, n_keys=10, n_trials=500, rng):
     d_k = check_count("d_k", d_k, minimum=1)
     n_keys = check_count("n_keys", n_keys, minimum=1)
     n_trials = check_count("n_trials", n_trials, minimum=1)
-    if not isinstance(rng, np.random.Generator):
-        fail("rng", "numpy.random.Generator", f" {rng!r}", "例如 rng=np.random.default_rng(0)。")
+    check_rng(rng)
     at_once = max(1, _DRAWS_AT_ONCE // (d_k * (n_keys + 1)))
     pieces = []
     for start in range(0, n_trials, at_once):

@@ -13,18 +13,20 @@ d_v     一个值的长度
 float32 进、float32 出；float16 在内部按 float32 计算；列表和整数变成 float64。
 """
 
-import math
-
 import numpy as np
 
-from . import _arrays
-from ._arrays import cast, check_query_key, check_scale, check_temperature, check_weights, fail, to_floats
-from ._fast import all_finite, cache_blocks, matmul, row_sums, square_sum
-
-SMALL = 16.0   # 最大值（除以温度）在正负它之间的一行，不减去最大值也不会溢出，不会整行下溢
-LEAST_TOTAL = 1e-8   # 看得见东西的行，总和至少 exp(-SMALL)；什么也看不到的行是 0，除以它还是 0
-# 没减最大值的总和：平均每个键多于这么多，平方和小于这么多，就一定都是这样的行；两个 2 是给舍入留的余地
-_LEAST_SHARE, _MOST_SQUARED = 2 * math.exp(-SMALL), (math.exp(SMALL) / 2)**2
+from ._arrays import (
+    cast,
+    check_axis,
+    check_flag,
+    check_mask,
+    check_query_key,
+    check_scale,
+    check_temperature,
+    check_weights,
+    to_floats,
+)
+from ._fast import all_finite, cache_blocks, matmul, powers_and_total
 
 
 def score(query, key, *, scale=None):
@@ -108,9 +110,12 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
     array([0., 1., 0.])
     """
     dtype, table = to_floats("scores", scores)
-    _arrays.check_axis(axis, "scores", table)
+    check_axis(axis, "scores", table)
     temperature = check_temperature(temperature)
     axis = int(axis) - (axis >= 0) * table.ndim   # 从后往前数，因为掩码会在前面添上轴
+    if mask is not None:
+        mask = check_mask(mask, table.shape)
+    overwrite_scores = check_flag("overwrite_scores", overwrite_scores)
     if table is scores and not (overwrite_scores and scores.flags.carray):   # 只读的、排列特别的也要一份副本
         table = scores.copy()
     with np.errstate(all="ignore"):   # 被遮住的分数可以是 NaN，差距极大时可以溢出成 -inf
@@ -120,20 +125,12 @@ def softmax(scores, *, mask=None, temperature=1.0, axis=-1, overwrite_scores=Fal
 def unchecked_softmax(scores, mask, temperature, axis=-1):
     """`softmax` 去掉检查以后剩下的计算，就地改写 ``scores``；大表一块一块地算，每一块都留在缓存里。"""
     if mask is not None:
-        scores = _apply_mask(scores, check_mask(mask, scores))
+        scores = _apply_mask(scores, mask)
     if temperature != 1:
         temperature = float(scores.dtype.type(temperature))   # float32 放不下太小、太大的温度
-    small = True   # 先当作分数都不大，直接取指数；看总和拿不准，才去找最大值
+    small = True   # 先当作分数都不大，不必减去最大值
     for rows in cache_blocks(scores if axis == -1 else np.moveaxis(scores, axis, -1)):   # (..., S)
-        if small:
-            powers = np.exp(rows if temperature == 1 else rows / temperature)
-            total = row_sums(powers)   # (..., 1)
-            small = _were_small(total, rows.shape[-1])
-        if not small:
-            peak = rows.max(axis=-1, keepdims=True, initial=-np.inf)
-            np.copyto(peak, 0, where=np.abs(peak) < SMALL * temperature)
-            powers = exp_below(peak, rows.copy("K"), temperature)   # 与上面同样的排列，总和才逐位相同
-            total = np.maximum(row_sums(powers), LEAST_TOTAL)
+        powers, total, small = powers_and_total(rows, temperature, small)   # exp(rows / temperature) 和它的和
         np.divide(powers, total, out=rows)
     return scores
 
@@ -189,45 +186,14 @@ def _apply_mask(scores, mask):
     return scores
 
 
-def check_mask(mask, scores):
-    """检查掩码的类型，以及它能否盖在分数表上；返回数组。"""
-    mask, table = _arrays.to_mask("mask", mask), scores.shape[-2:]
-    if mask.shape != table and (_arrays.broadcast(scores.shape, mask.shape) or (None,))[-len(table):] != table:
-        fail("mask", f"能广播到 scores 的形状 {scores.shape} 的数组", f"形状 {mask.shape}",
-             "最后两轴应为 (L, S)，其中可以有 1。")
-    return mask
-
-
-def _were_small(total, n_keys):
-    """是不是每一行的最大值都在正负 `SMALL` 之间，从总和看；拿不准就答否，结果逐位相同，只是慢些。"""
-    return square_sum(total) < _MOST_SQUARED and np.minimum.reduce(total, None, initial=np.inf) > n_keys * _LEAST_SHARE
-
-
-def exp_below(peak, scores, temperature):
-    """就地变成 ``exp((scores - peak) / temperature)``。"""
-    if peak.any():
-        if not all_finite(peak):   # inf - inf 没有值：最高分和与它并列的是 0，其余是 -inf
-            np.copyto(scores, np.where(scores == np.inf, 0, -np.inf), where=peak == np.inf)
-            peak = np.where(np.isinf(peak), 0, peak)
-        scores -= peak
-    return exp_of(scores, temperature)
-
-
-def exp_of(scores, temperature):
-    """就地变成 ``exp(scores / temperature)``；温度 0 和无穷大取极限。"""
-    if temperature == 0 or temperature == np.inf:   # 0/0 和 inf/inf 没有值
-        np.divide(scores, temperature, out=scores, where=(scores != 0) & (scores != -np.inf))
-    elif temperature != 1:
-        scores /= temperature
-    return np.exp(scores, out=scores)
-
-
 def _sum_of_taken(weights, value):
     """值里有 NaN 或无穷大时的加权求和：这些值只交给权重不为 0 的查询。"""
     finite = np.isfinite(value)
     output = weights @ np.where(finite, value, 0)   # (..., L, d_v)
     has_bad = ~finite.all(axis=-1).reshape(-1, value.shape[-2]).all(axis=0)   # (S,)
-    for j in np.flatnonzero(has_bad):
+    bad_keys = np.flatnonzero(has_bad)
+    taken = (weights[..., bad_keys] != 0).any(axis=tuple(range(weights.ndim - 1)))   # 补齐用的键谁也不取，不必细算
+    for j in bad_keys[taken]:
         weight = weights[..., :, j:j + 1]   # (..., L, 1)
         bad = np.where(finite[..., j:j + 1, :], 0, value[..., j:j + 1, :])   # (..., 1, d_v)
         output += np.multiply(weight, bad, out=np.zeros_like(output), where=weight != 0)

@@ -8,19 +8,9 @@ import math
 
 import numpy as np
 
-from ._arrays import (
-    cast,
-    check_broadcast,
-    check_count,
-    check_query_key,
-    check_scale,
-    check_temperature,
-    check_weights,
-    fail,
-    to_floats,
-)
-from ._fast import all_finite, matmul, row_sums
-from .steps import LEAST_TOTAL, SMALL, exp_below, exp_of, unchecked_weighted_sum
+from ._arrays import cast, check_attention, check_count, check_flag, check_scale, check_temperature, to_floats
+from ._fast import LEAST_TOTAL, SMALL, all_finite, exp_below, exp_of, matmul, row_sums
+from .steps import unchecked_weighted_sum
 
 # 一块有几个查询、几个键：多了放不进缓存，少了调用太多；因果时还要少算对角线以外的
 QUERY_BLOCK, CAUSAL_QUERY_BLOCK, KEY_BLOCK = 512, 128, 512
@@ -68,7 +58,8 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
            [3.]])
     """
     dtype, query, key, value = to_floats("query key value", query, key, value)
-    lead = _check_inputs(query, key, value, causal)
+    lead = check_attention(query, key, value)[:-2]
+    causal = check_flag("causal", causal)   # 别的掩码请交给 scaled_dot_product_attention
     scale, temperature = check_scale(scale, query.shape[-1]), check_temperature(temperature)
     if query_block is None:
         query_block = CAUSAL_QUERY_BLOCK if causal else QUERY_BLOCK
@@ -90,16 +81,6 @@ def tiled_attention(query, key, value, *, causal=False, scale=None, temperature=
                 _read_blocks(scored, v[seen], is_small[rows], temperature, mix, output[head][rows], total[head][rows])
         output /= np.maximum(total, LEAST_TOTAL) * unit
     return cast(output, dtype)
-
-
-def _check_inputs(query, key, value, causal):
-    """检查三个输入能连成一次注意力，返回广播之后的前导轴。"""
-    check_query_key(query, key)
-    check_weights(np.broadcast_to(0, (*key.shape[:-2], 0, key.shape[-2])), value)
-    check_broadcast("value", value, "query", query)
-    if causal is not True and causal is not False:
-        fail("causal", " True 或 False", f" {causal!r}", "别的掩码请交给 scaled_dot_product_attention 的 mask。")
-    return np.broadcast_shapes(query.shape[:-2], key.shape[:-2], value.shape[:-2])
 
 
 def _prepare_values(value):

@@ -55,6 +55,12 @@ def test_the_chapters_printed_weights():
     } | ranges
 
 
+@pytest.mark.parametrize("name", ["SECTION_4_SCORES", "SECTION_10_SCORES", "RECONCILED_SCORES", "PRINTED_WEIGHTS"])
+def test_a_reader_cannot_change_the_book(name):
+    with pytest.raises(TypeError):
+        getattr(book, name)["猫"] = 5.0
+
+
 def test_n1_weights_at_temperature_one():
     assert_printed_alike(weights_of(book.SECTION_4_SCORES), AT_ONE)
 

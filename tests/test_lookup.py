@@ -96,6 +96,13 @@ class TestCosineSimilarity:
     def test_a_zero_vector_is_like_nothing(self):
         np.testing.assert_array_equal(ac.cosine_similarity([[0, 0], [1, 0]], [[0, 0], [2, 0]]), [[0, 0], [0, 1]])
 
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+    def test_rounding_does_not_leave_minus_one_to_one(self, dtype):
+        x = np.random.default_rng(0).standard_normal((200, 7)).astype(dtype)
+        similarity = ac.cosine_similarity(x, np.concatenate([x, -x]))
+        assert np.isfinite(np.arccos(similarity)).all()
+        np.testing.assert_allclose(similarity.diagonal(), 1, rtol=1e-6)
+
     def test_an_infinite_vector_spoils_only_its_own_row(self):
         similarity = ac.cosine_similarity([[np.inf, 1], [0, 3]], [[1, 0], [0, 1]])
         assert np.isnan(similarity[0]).all()

@@ -89,11 +89,19 @@ def test_typical_is_the_median_of_the_seeds():
 
 
 @pytest.mark.parametrize(("name", "bad"), [
-    ("n_words", {"n_words": -1}), ("gain", {"gain": math.nan}), ("rng", {"rng": 1})])
+    ("n_words", {"n_words": -1}), ("d_model", {"d_model": 0}),
+    ("gain", {"gain": math.nan}), ("rng", {"rng": 1}), ("orthogonal", {"orthogonal": "no"}),
+    ("input_std", {"input_std": math.nan}), ("input_std", {"input_std": math.inf}), ("input_std", {"input_std": -1}),
+    ("input_std", {"input_std": "a"})])
 def test_wrong_input_of_the_recurrent_one(name, bad):
     arguments = {"n_words": 3, "rng": np.random.default_rng(0)} | bad
     with pytest.raises(ValueError, match=f"^{name} "):
         recurrent_reach(**arguments)
+
+
+def test_swapped_arguments():
+    with pytest.raises(ValueError, match=r"^measure 应为能调用的函数，收到的是 5。.*typical_reach"):
+        typical_reach(5, attention_reach)
 
 
 def test_wrong_number_of_trials():

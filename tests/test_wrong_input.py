@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import attention_core as ac
+from attention_core import _arrays
 from core_calls import (
     ARRAYS,
     BATCH,
@@ -195,6 +196,39 @@ def test_a_mask_that_is_neither_boolean_nor_float(name, mask, got):
 
 
 @pytest.mark.parametrize("name", MASKED)
+@pytest.mark.parametrize("mask", [True, False, np.True_, np.array(True), 0.0, -INF], ids=repr)
+def test_a_switch_instead_of_a_mask(name, mask):
+    # mask=True does not mean "mask on"; broadcast over the table it would mask nothing.
+    check(name, "mask", mask, f"单独一个 {mask}")
+
+
+# ---- flags ------------------------------------------------------------------------------
+
+FLAGS = [("softmax", "overwrite_scores"), ("softmax_backward", "overwrite_d_weights"), ("tiled_attention", "causal"),
+         ("MultiHeadAttention", "bias")]
+
+
+@pytest.mark.parametrize("wrong", ["no", "", 0, 1, None, 1.0, [], np.ones(2, bool)], ids=repr)
+@pytest.mark.parametrize(("name", "argument"), FLAGS)
+def test_a_flag_is_true_or_false(name, argument, wrong):
+    check(name, argument, wrong, repr(wrong))
+
+
+@pytest.mark.parametrize("wrong", ["no", 1, None])
+def test_a_flag_of_the_recurrent_network(wrong):
+    with pytest.raises(ValueError, match="应为") as error:
+        ac.TanhRNN(2, 3, orthogonal=wrong, rng=np.random.default_rng(0))
+    assert_helps(error, "orthogonal", repr(wrong))
+
+
+@pytest.mark.parametrize("flag", [True, False])
+def test_numpys_own_booleans_are_flags(flag):
+    query, key, value = normal(L, D_K), normal(S, D_K), normal(S, D_V)
+    output = ac.tiled_attention(query, key, value, causal=np.bool_(flag))
+    np.testing.assert_array_equal(output, ac.tiled_attention(query, key, value, causal=flag))
+
+
+@pytest.mark.parametrize("name", MASKED)
 def test_a_mask_of_0_and_1_is_refused_with_both_ways_named(name):
     with pytest.raises(ValueError, match="mask") as error:
         call(name, mask=np.tri(L, S, dtype=int))
@@ -342,6 +376,34 @@ def test_a_layers_weights_that_are_not_numbers(argument, wrong):
     check("MultiHeadAttention", argument, *NOT_NUMBERS[wrong])
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.int64])
+def test_numpy_integers_count_like_pythons(kind):
+    # 3 x 96 does not fit into eight bits.
+    layer = ac.MultiHeadAttention(kind(96), kind(2), rng=np.random.default_rng(0))
+    assert layer.n_parameters == 4 * 96 * 96 + 4 * 96
+    assert layer(normal(3, 96))[0].shape == (3, 96)
+
+
+@pytest.mark.parametrize("changes", [{"value": normal(S + 1, D_V)}, {"mask": np.ones((S, L), bool)},
+                                     {"value": normal(3, S, D_V), "query": normal(2, L, D_K), "mask": None},
+                                     {"value": normal(3, S, D_V), "mask": np.ones((2, L, S), bool)}])
+def test_everything_is_checked_before_the_table_is_computed(changes, monkeypatch):
+    monkeypatch.setattr("attention_core.attention.unchecked_score", None)   # calling it would be another error
+    arguments = {"query": normal(L, D_K), "key": normal(S, D_K), "value": normal(S, D_V)} | changes
+    with pytest.raises(ValueError, match="应为") as error:
+        ac.scaled_dot_product_attention(**arguments)
+    assert_helps(error, "mask" if changes.get("mask") is not None else "value")
+
+
+@pytest.mark.parametrize("text", ["numpy", "3 个", "-1", "(2,)"])
+def test_a_space_between_chinese_and_the_rest(text):
+    for given in (text, f" {text}"):
+        with pytest.raises(ValueError, match=f"应为 {re.escape(text)}，收到的是 {re.escape(text)}。"):
+            _arrays.fail("x", given, given, "")
+    with pytest.raises(ValueError, match="应为数组，收到的是形状"):
+        _arrays.fail("x", "数组", "形状", "")
+
+
 def test_value_without_key():
     layer, x = drawn_layer(), normal(L, D_MODEL)
     with pytest.raises(ValueError, match="value"):
@@ -350,7 +412,9 @@ def test_value_without_key():
 
 @pytest.mark.parametrize(
     ("keys", "values", "argument"),
-    [(["a", "b"], [1], "values"), ([], [1], "values"), (3, [1], "keys"), (["a"], None, "values")],
+    [(["a", "b"], [1], "values"), ([], [1], "values"), (3, [1], "keys"), (["a"], None, "values"),
+     # A set has no order, a dictionary is looked up by its own keys.
+     ({"a", "b"}, [1, 2], "keys"), ({"a": 1}, [1], "keys"), (["a"], {1}, "values"), (["a"], {"a": 1}, "values")],
 )
 def test_exact_lookup(keys, values, argument):
     with pytest.raises(ValueError, match="应为") as error:
