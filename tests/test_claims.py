@@ -138,5 +138,5 @@ def test_table_has_a_row_a_claim_and_counts_add_up(tmp_path):
 
 def test_a_changed_book_changes_the_verdict(monkeypatch):
     cat, = (claim for claim in CLAIMS if claim.text == "「猫」的权重是 0.55")
-    monkeypatch.setitem(claims.PRINTED_WEIGHTS, "猫", (0.81, 0.81))
+    monkeypatch.setattr(claims, "PRINTED_WEIGHTS", claims.PRINTED_WEIGHTS | {"猫": (0.81, 0.81)})
     assert cat.find().verdict == HOLDS
