@@ -140,6 +140,19 @@ def check_count(name, x, minimum=0):
     return int(x)
 
 
+def check_ids(name, ids, shape, n, mend):
+    """检查 ``ids`` 是 0 到 ``n - 1`` 的整数编号，返回数组；``shape`` 里写成字母的轴多长都行。"""
+    ids = to_array(name, ids)
+    fits = len(shape) == ids.ndim and all(isinstance(want, str) or want == size for want, size in zip(shape, ids.shape))
+    if not fits or ids.dtype.kind not in "iu":
+        letters = str(shape).replace("'", "")
+        fail(name, f"形状 {letters} 的整数编号", f"形状 {ids.shape}、dtype={ids.dtype} 的数组", mend)
+    strangers = ids[(ids < 0) | (ids >= n)]
+    if strangers.size:
+        fail(name, f"0 到 {n - 1} 的编号", str(strangers[0]), mend)
+    return ids
+
+
 def check_flag(name, x):
     """检查 ``x`` 是真或假，返回 Python 布尔；别的值有真假两种读法，不猜。"""
     if not isinstance(x, bool | np.bool_):

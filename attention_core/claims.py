@@ -15,12 +15,13 @@ from . import learning, minilm
 from .attention import scaled_dot_product_attention
 from .book import PRINTED_WEIGHTS, SECTION_4_SCORES, SECTION_10_SCORES, SENTENCE, TOKENS
 from .gradients import softmax_jacobian
-from .inputs import CHINESE_VECTORS, ENGLISH_VECTORS, ENGLISH_W_Q
-from .learning import IT, STATE, Settings, accuracy, ask, make_sentence, make_sentences, train
+from .inputs import CHINESE_VECTORS, ENGLISH_VECTORS, ENGLISH_W_Q, W_K, W_Q, W_V, WORDS
+from .learning import PAIR, Settings, accuracy, ask, train
 from .lookup import cosine_similarity, exact_lookup, soft_lookup
 from .masks import causal_mask
 from .multihead import MultiHeadAttention
-from .reach import recurrent_reach
+from .reach import recurrent_reach, typical_reach
+from .scaling import jacobian_norm, random_scores
 from .steps import score, softmax, weighted_sum
 
 HOLDS, CONDITION, NOT_AS_PRINTED, UNTESTABLE = "成立", "有条件", "照印的不成立", "这里验不了"
@@ -166,8 +167,8 @@ def claim(section, text, stem, heading):
 
 SCORES = np.array(list(SECTION_4_SCORES.values()))   # (10,)
 SECTION_10_ROW = np.array(list(SECTION_10_SCORES.values()))   # (11,)
-PLACE = {token: place for place, token in enumerate(SECTION_4_SCORES)}
-CAT, ROAD, TIRED = PLACE["猫"], PLACE["马路"], PLACE["累"]
+ROW_OF = {token: row for row, token in enumerate(SECTION_4_SCORES)}   # 那张表里的第几行
+CAT, ROAD, TIRED = ROW_OF["猫"], ROW_OF["马路"], ROW_OF["累"]
 TEMPERATURES = np.geomspace(0.01, 100, 401)
 
 
@@ -192,15 +193,14 @@ def _rewrites():
     return [7 <= count <= 8 for count in counts], "按词 {}，按字 {}，连逗号 {}".format(*counts)
 
 
-@claim(1, "边走边改写的笔记，越远衰减得越多", "01_the_cat", "远一点会怎样")
+@claim(1, "过了七八次手，「猫」的那份所剩无几", "01_the_cat", "远一点会怎样")
 def _note_fades():
-    left = {}
-    for orthogonal, input_std in ((False, 1.0), (True, 0.1)):
-        sizes = [recurrent_reach(9, orthogonal=orthogonal, input_std=input_std, rng=np.random.default_rng(seed))
-                 for seed in range(10)]   # 10 x (9,)
-        left[orthogonal] = np.exp(np.mean([np.log(size[8] / size[0]) for size in sizes]))   # 几何平均
-    return ([share < 0.1 for share in left.values()],
-            f"隔八步还剩 {left[False]:.2f}；正交矩阵、小输入，还剩 {left[True]:.2f}")
+    def kept(n_words, **settings):
+        sizes = recurrent_reach(n_words, **settings)
+        return sizes / sizes[0]
+
+    usual, gentle = typical_reach(kept, 9)[8], typical_reach(kept, 9, input_std=0.1)[8]
+    return [usual < 0.1, gentle < 0.1], f"隔八步还剩 {usual:.2f}；输入小，还剩 {gentle:.2f}"
 
 
 @claim(2, "精确匹配要一字不差，柔性查询各取一部分", "02_dictionary_lookup", "问题：字典里没有这个词，怎么办？")
@@ -265,7 +265,7 @@ def _order():
 @claim(4, "「那」与「了」分数相同，权重不同", "04_three_steps", TABLE)
 def _ties():
     weights = softmax(SCORES)
-    first, last = weights[PLACE["那"]], weights[PLACE["了"]]
+    first, last = weights[ROW_OF["那"]], weights[ROW_OF["了"]]
     return [first != last], f"两个都是 {first:.4f}"
 
 
@@ -294,7 +294,7 @@ def _three_steps():
 
 @claim(4, "「它」问的是前面每个位置", "04_three_steps", "还有三处要说清")
 def _asks_before():
-    after = [token for token in SECTION_4_SCORES if TOKENS.index(token) > IT]
+    after = [token for token in SECTION_4_SCORES if TOKENS.index(token) > learning.IT_AT]
     return [not after], f"列出的十个里，{len(after)} 个在它后面"
 
 
@@ -303,36 +303,33 @@ def _asks_before():
 @claim(5, "串越长，点积越容易大", "05_scaling", "量一遍：从 1 到 4096")
 def _variance():
     rng = np.random.default_rng(0)
-    ratios = [float((rng.standard_normal((4000, d)) * rng.standard_normal((4000, d))).sum(axis=1).var() / d)
-              for d in (4, 64, 512)]
-    return [0.9 < ratio < 1.1 for ratio in ratios], f"方差除以 d_k：{min(ratios):.1f} 到 {max(ratios):.1f}"
+    ratios = [random_scores(d, n_keys=1, n_trials=4000, rng=rng).var() / d for d in (4, 64, 512)]
+    return [0.9 < ratio < 1.1 for ratio in ratios], f"方差除以 d_k：{min(ratios):.2f} 到 {max(ratios):.2f}"
 
 
 @claim(5, "分数差距一大，往回传的信号趋近于零", "05_scaling", "分数大了，softmax 会怎样")
 def _saturates():
-    norms = [float(np.linalg.norm(softmax_jacobian(softmax(SCORES * size)))) for size in (1, 10)]
+    norms = [jacobian_norm(softmax(SCORES * size)) for size in (1, 10)]
     return [norms[1] < 1e-6 * norms[0]], f"雅可比矩阵的范数 {norms[0]:.2f}，分数大十倍时 {norms[1]:.0e}"
 
 
 @claim(5, "除以 √d_k 就把分数按回温和的范围", "05_scaling", "缩放管不到的地方")
 def _scaling_mends():
     rng = np.random.default_rng(0)
-    largest = {}
-    for n_keys, d_k in ((10, 4), (10, 512), (3, 64), (100, 64)):
-        query, key = rng.standard_normal((300, 1, d_k)), rng.standard_normal((300, n_keys, d_k))
-        largest[n_keys, d_k] = softmax(score(query, key)).max(axis=-1).mean()
-    return ([abs(largest[10, 512] - largest[10, 4]) < 0.1, abs(largest[100, 64] - largest[3, 64]) < 0.1],
-            f"最大权重：d_k 从 4 到 512，{largest[10, 4]:.1f} 到 {largest[10, 512]:.1f}；"
-            f"键从 3 个到 100 个，{largest[3, 64]:.1f} 到 {largest[100, 64]:.1f}")
+    spread = (random_scores(512, n_trials=300, rng=rng) / np.sqrt(512)).std()
+    query = rng.standard_normal((1, 512))
+    aligned = score(query, query)[0, 0]   # 键与查询相同：约 512 / sqrt(512)
+    return ([0.9 < spread < 1.1, aligned < 3],
+            f"d_k = 512，随机的查询和键：缩放后标准差 {spread:.2f}；键与查询相同：缩放后还有 {aligned:.1f}")
 
 
 @claim(5, "不缩放，学习就停摆", "13_where_scores_come_from", r"错法二：忘了除以 $\sqrt{d_k}$")
 def _unscaled_training():
     learned = [train(Settings(d_k=64, scaled=False, unit_scores=unit), n_steps=150, batch=32).accuracy
                for unit in (True, False)]
-    words = ["有" if share >= 0.9 else "没有" for share in learned]
+    words = ["到了九成" if share >= 0.9 else "不到九成" for share in learned]
     return ([share < 0.9 for share in learned],
-            f"d_k = 64，答到九成没有：起步的分数大，{words[0]}；起步的分数小，{words[1]}")
+            f"d_k = 64，练 150 步、每步 32 句，答对的：起步的分数大，{words[0]}；起步的分数小，{words[1]}")
 
 
 @claim(6, "只取一个，第二名收不到任何信号", "06_differentiability", "推一推第二名")
@@ -344,7 +341,8 @@ def _hard_gradient():
 @claim(6, "只取一个就没法用梯度下降训练", "13_where_scores_come_from", "走错的样子")
 def _hard_training():
     shares = [_trained(choice=choice).accuracy for choice in ("hard", "straight_through")]
-    return [share < 0.9 for share in shares], f"硬选择答对 {shares[0]:.1f}，直通估计 {shares[1]:.1f}"
+    return ([share < 0.9 for share in shares],
+            f"硬选择答对 {shares[0]:.1f}；求梯度时假装是 softmax（直通估计），{shares[1]:.1f}")
 
 
 @claim(6, "每个位置都收到自己的信号", "06_differentiability", "从软到硬：信号在哪里消失")
@@ -367,18 +365,24 @@ def _nearly_exact():
 
 @claim(7, "每个位置综合的方式各不相同", "07_self_attention", "整张表一次算完")
 def _rows_differ():
-    query, key, value = _random_words()
-    _, weights = scaled_dot_product_attention(query, key, value)
-    different = len(np.unique(weights.round(9), axis=0))
-    return [different == len(weights)], f"{len(weights)} 行里 {different} 行不同"
+    x, *_ = _random_words()
+    repeated = x.copy()
+    repeated[-1] = repeated[0]   # 同一个词出现两次，没有位置
+    different = []
+    for words in (x, repeated):
+        _, weights = scaled_dot_product_attention(words, words, words)
+        different.append(len(np.unique(weights.round(9), axis=0)))
+    return ([n == len(x) for n in different],
+            f"{len(x)} 个词都不同：{different[0]} 种；同一个词出现两次、不加位置：{different[1]} 种")
 
 
 @claim(7, "「猫」从「马路」多取，因为它过的是马路", "07_self_attention", BOOK)
 def _cat_takes_road():
-    query, key, value = _random_words()
-    weights = [scaled_dot_product_attention(query, key, value, mask=mask)[1][TOKENS.index("猫"), TOKENS.index("马路")]
+    cat, road = TOKENS.index("猫"), TOKENS.index("马路")
+    weights = [scaled_dot_product_attention(WORDS @ W_Q, WORDS @ W_K, WORDS @ W_V, mask=mask)[1][cat, road]
                for mask in (None, causal_mask(len(TOKENS)))]
-    return [weight > 0 for weight in weights], f"不遮可以；因果掩码下恰好 {weights[1]:.0f}（句子说的是没过）"
+    return ([weight > 1 / len(TOKENS) for weight in weights],
+            f"第 7 节编造的向量：{weights[0]:.2f}；因果掩码下 {weights[1]:.0f}（句子说的是没过）")
 
 
 @claim(8, "任何两个位置之间只隔一次打分", "08_two_bottlenecks", BOOK)
@@ -411,18 +415,16 @@ def _first_time():
 def _head_parameters():
     rng = np.random.default_rng(0)
     counts = [MultiHeadAttention(64, n_heads, bias=False, rng=rng).n_parameters for n_heads in (1, 8, 16)]
-    full_width = [4 * 64 * 64 * n_heads for n_heads in (1, 8, 16)]
-    return ([counts[2] < 16 * counts[0], full_width[2] < 16 * full_width[0]],
-            f"d_model = 64：1、8、16 个头都是 {counts[0]}；每头保持全宽才会涨")
+    return [counts[2] < 16 * counts[0]], f"d_model = 64：1、8、16 个头是 {'、'.join(map(str, counts))} 个，根本不涨"
 
 
 @claim(9, "一个头可能正好盯着指代", "12_evidence", "it 看谁")
 def _reference_head():
     data = minilm.load()
-    rows = softmax(data.log_weights[:2, 3, 1, minilm.IT])   # L4H2，(2, N)
+    rows = softmax(data.log_weights[:2, 3, 1, minilm.IT_AT])   # L4H2，(2, N)
     flips = minilm.count_flips(data.weights)
-    return ([rows[0, minilm.ANIMAL] > 0.5, rows[1, minilm.PLACE] > 0.5],
-            f"L4H2：tired 时给 cat {rows[0, minilm.ANIMAL]:.2f}，wide 时给 street {rows[1, minilm.PLACE]:.2f}；"
+    return ([rows[0, minilm.ANIMAL_AT] > 0.5, rows[1, minilm.PLACE_AT] > 0.5],
+            f"L4H2：tired 时给 cat {rows[0, minilm.ANIMAL_AT]:.2f}，wide 时给 street {rows[1, minilm.PLACE_AT]:.2f}；"
             f"翻转最多的头 20 对里 {flips.max()} 对")
 
 
@@ -434,9 +436,9 @@ def _masked_is_zero():
     mask = causal_mask(len(TOKENS))
     output, weights = scaled_dot_product_attention(query, key, value, mask=mask)
     changed = value.copy()
-    changed[IT + 1:] = 1e6
+    changed[learning.IT_AT + 1:] = 1e6
     again, _ = scaled_dot_product_attention(query, key, changed, mask=mask)
-    moved = np.abs(output - again)[:IT + 1].max()
+    moved = np.abs(output - again)[:learning.IT_AT + 1].max()
     return [np.all(weights[~mask] == 0) and moved == 0], f"后文改成一百万，前面的输出动 {moved:.0f}"
 
 
@@ -464,26 +466,27 @@ def _same_row():
 
 @claim(10, "遮住后文，「猫」仍然得到多数", "10_causal_mask", "算一行：「它」")
 def _cat_masked():
-    shares = [softmax(SECTION_10_ROW, mask=mask)[TOKENS.index("猫")] for mask in (None, np.arange(len(TOKENS)) <= IT)]
+    seen = np.arange(len(TOKENS)) <= learning.IT_AT
+    shares = [softmax(SECTION_10_ROW, mask=mask)[TOKENS.index("猫")] for mask in (None, seen)]
     return [shares[1] > 0.5], f"遮之前 {shares[0]:.4f}，之后 {shares[1]:.4f}"
 
 
 @claim(10, "只看前文的「它」，靠「累」找到「猫」", "13_where_scores_come_from", "因果掩码下，「它」不可能知道")
 def _causal_it():
-    model = train(Settings(hops=2, asker=IT, causal=True), n_steps=50).model
-    rows = [ask(model, make_sentence("猫", "马路", state))[1] for state in ("累", "宽")]
+    model = train(Settings(hops=2, asker=learning.IT_AT, causal=True), n_steps=50).model
+    rows = [ask(model, words)[1] for words in PAIR]
     gap = np.abs(rows[0] - rows[1]).max()
     return [gap > 0], f"说「累」与说「宽」，两行相差 {gap:.0f}"
 
 
-@claim(10, "让模型看到后文，它什么都学不到", "13_where_scores_come_from", "书里问的是「它」")
+@claim(10, "生成时让模型看到后文，它只会照抄", "10_causal_mask", BOOK)
 def _sees_the_answer():
     words = np.eye(len(TOKENS))   # 每个词一个 one-hot 向量
     looks_ahead = softmax(1000 * np.eye(len(TOKENS), k=1))   # 只看后一个词的头
     copied = np.mean((weighted_sum(looks_ahead, words)[:-1] == words[1:]).all(axis=-1))
-    share = _trained(hops=2, asker=IT, causal=False).accuracy
-    return ([copied == 1, share < 0.9],
-            f"猜下一个词：照抄就对 {copied:.0%}；猜「它」指谁：看了后文，留出的答对 {share:.0%}")
+    share = _trained(hops=2, asker=learning.IT_AT, causal=False).accuracy
+    return ([copied == 1],
+            f"猜下一个词，照抄就对 {copied:.0%}（别的任务不同：猜「它」指谁，看了后文，留出的答对 {share:.0%}）")
 
 
 @claim(11, "交叉注意力的计算一步不变", "11_cross_attention", BOOK)
@@ -511,7 +514,7 @@ def _real_head():
     _, weights = scaled_dot_product_attention(head.layer_input @ head.w_q + head.b_q,
                                               head.layer_input @ head.w_k + head.b_k, head.layer_input)
     gap = np.abs(weights - softmax(data.log_weights[:2, 3, 1])).max()
-    return [gap < 1e-3], f"与存下来的权重最多差 {gap:.4f}"
+    return [gap < 1e-3], f"前两步：与存下来的权重最多差 {gap:.4f}"
 
 
 @claim(12, "“唯一可行”今天不能照单全收", "12_evidence", BOOK)
@@ -524,7 +527,7 @@ def _before_training():
     result = train(learning.ONE_HOP, n_steps=1)
     untrained = result.at_step(0)
     _, rows = untrained(result.held.tokens)
-    spread = minilm.entropy(rows[0]).mean() / np.log(STATE + 1)
+    spread = minilm.entropy(rows[0]).mean() / np.log(learning.STATE_AT + 1)
     return [accuracy(untrained, result.held) < 0.2 and spread > 0.95], (
         f"答对 {accuracy(untrained, result.held):.2f}；熵是平分的 {spread:.2f} 倍")
 
@@ -532,7 +535,6 @@ def _before_training():
 @claim(13, "那三个矩阵是训练出来的", "13_where_scores_come_from", "训练：三百步，不到一秒")
 def _learned():
     result = _trained()
-    training, _ = make_sentences(np.random.default_rng(0))
-    _, weights = ask(result.model, make_sentence("猫", "马路", "累"))
-    return [result.accuracy > 0.99 and weights[0, learning.FIRST_NOUN] > 0.9], (
-        f"{len(training)} 句之后，没见过的名词对答对 {result.accuracy:.2f}")
+    _, weights = ask(result.model, PAIR[0])
+    return [result.accuracy > 0.99 and weights[0, learning.FIRST_AT] > 0.9], (
+        f"{len(result.training)} 句之后，没见过的名词对答对 {result.accuracy:.2f}")

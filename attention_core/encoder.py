@@ -5,10 +5,11 @@
 """
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 
-from ._arrays import check_count, fail, to_float
+from ._arrays import cast, check_axis, check_count, check_ids, check_number, check_rng, fail, to_float, to_floats
 from .multihead import MultiHeadAttention
 
 _erf = np.frompyfunc(math.erf, 1, 1)   # numpy 没有误差函数
@@ -24,7 +25,7 @@ def gelu(x):
     Returns
     -------
     y : ndarray
-        与 ``x`` 同形。
+        与 ``x`` 同形、同类型。
 
     Notes
     -----
@@ -35,8 +36,8 @@ def gelu(x):
     >>> gelu([0.0, 1.0, -1.0]).round(4)
     array([ 0.    ,  0.8413, -0.1587])
     """
-    x = to_float("x", x)
-    return (x / 2 * (1 + _erf(x / math.sqrt(2)).astype(x.dtype))).astype(x.dtype, copy=False)
+    dtype, x = to_floats("x", x)
+    return cast(x / 2 * (1 + np.asarray(_erf(x / math.sqrt(2)), x.dtype)), dtype)
 
 
 def layer_norm(x, gain, shift, *, epsilon=1e-12):
@@ -53,15 +54,27 @@ def layer_norm(x, gain, shift, *, epsilon=1e-12):
     Returns
     -------
     y : ndarray, shape (..., d)
+        与 ``x`` 同类型，不管 ``gain`` 和 ``shift`` 是哪一种数。
+
+    Raises
+    ------
+    ValueError
+        向量里没有数，或者 ``gain``、``shift`` 不是同样长的一串数。
 
     Examples
     --------
     >>> layer_norm([1.0, 3.0], [1, 1], [0, 0])
     array([-1.,  1.])
     """
-    x = to_float("x", x)
+    dtype, x = to_floats("x", x)
+    check_axis(-1, "x", x)
+    if not x.shape[-1]:
+        fail("x", "形状 (..., d) 的数组，d 至少是 1", f"形状 {x.shape}", "没有数就没有平均。")
+    epsilon = check_number("epsilon", epsilon, "大于 0 的有限的数", lambda number: 0 < number < math.inf)
+    gain, shift = (_check_shape(name, to_float(name, vector), x.shape[-1:]).astype(x.dtype, copy=False)
+                   for name, vector in (("gain", gain), ("shift", shift)))
     centred = x - x.mean(axis=-1, keepdims=True)
-    return centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + epsilon) * gain + shift
+    return cast(centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + epsilon) * gain + shift, dtype)
 
 
 class Encoder:
@@ -74,19 +87,26 @@ class Encoder:
     n_heads : int
         每层的头数。
 
+    Raises
+    ------
+    ValueError
+        缺了参数，形状互相配不上，或者头数不整除向量长度。
+
     Notes
     -----
     Devlin 等，"BERT" (2019)；层归一化在相加之后。没有填充：一批句子必须一样长。
     """
 
     def __init__(self, tensors, n_heads):
+        if not isinstance(tensors, Mapping):
+            fail("tensors", "从参数的名字到数组的字典", repr(tensors)[:80], "例如 random_tensors 的结果。")
         self.tensors = {name: to_float(name, tensor) for name, tensor in tensors.items()
                         if name.startswith(("embeddings.", "encoder.")) and not name.endswith("position_ids")}
-        if "embeddings.word_embeddings.weight" not in self.tensors:
-            fail("tensors", "含有 embeddings.word_embeddings.weight 等 BERT 参数的字典", f" {len(tensors)} 个别的参数",
-                 "请用 BERT 权重文件里的名字，或者 random_tensors 的结果。")
-        d = self.tensors["embeddings.word_embeddings.weight"].shape[1]
-        self.n_layers = len({name.split(".")[2] for name in self.tensors if name.startswith("encoder.layer.")})
+        layers = {name.split(".")[2] for name in self.tensors if name.startswith("encoder.layer.")}
+        self.n_layers = max(len(layers), 1)
+        _check_tensors(self.tensors, self.n_layers)
+        self.n_words, d = self.tensors["embeddings.word_embeddings.weight"].shape
+        self.n_places = len(self.tensors["embeddings.position_embeddings.weight"])
         self.attention = [self._attention(layer, d, n_heads) for layer in range(self.n_layers)]
 
     def __call__(self, token_ids):
@@ -102,11 +122,15 @@ class Encoder:
             第 i 个是第 i 层的输入，最后一个是输出。
         weights : list of ndarray, each of shape (B, h, N, N)
             每一层的注意力权重。
+
+        Raises
+        ------
+        ValueError
+            没有这个编号，或者句子比位置向量还长。
         """
-        token_ids = np.asarray(token_ids)
-        if token_ids.ndim != 2 or token_ids.dtype.kind not in "iu":
-            fail("token_ids", "形状 (B, N) 的整数数组", f"形状 {token_ids.shape}、dtype={token_ids.dtype} 的数组",
-                 "一句话写成 token_ids[None, :]。")
+        token_ids = check_ids("token_ids", token_ids, ("B", "N"), self.n_words, "一句话写成 token_ids[None, :]。")
+        if token_ids.shape[1] > self.n_places:
+            fail("token_ids", f"每句至多 {self.n_places} 个词的编号", f"{token_ids.shape[1]} 个词", "请把句子截短。")
         hidden, weights = [self._embed(token_ids)], []
         for layer in range(self.n_layers):
             output, layer_weights = self._layer(layer, hidden[-1])
@@ -161,22 +185,48 @@ def random_tensors(rng, *, n_words, n_places, n_layers=6, d_model=384, std=0.02)
     tensors : dict of str to ndarray
         可以交给 `Encoder`。
     """
+    check_rng(rng)
     for name, count in (("n_words", n_words), ("n_places", n_places), ("n_layers", n_layers), ("d_model", d_model)):
         check_count(name, count, minimum=1)
-    shapes = {f"embeddings.{name}_embeddings.weight": (rows, d_model)
-              for name, rows in (("word", n_words), ("position", n_places), ("token_type", 2))}
+    std = check_number("std", std, "不小于 0 的有限的数", lambda number: 0 <= number < math.inf)
+    shapes = _shapes(n_words, n_places, 2, n_layers, d_model, 4 * d_model)
+    return {name: np.zeros(shape) if name.endswith("bias") else
+            np.ones(shape) if name.endswith("LayerNorm.weight") else rng.normal(scale=std, size=shape)
+            for name, shape in shapes.items()}
+
+
+def _shapes(n_words, n_places, n_kinds, n_layers, d, d_wide):
+    """每个参数的名字和形状；``d_wide`` 是前馈网络中间那一层的长度。"""
+    shapes = {f"embeddings.{name}_embeddings.weight": (rows, d)
+              for name, rows in (("word", n_words), ("position", n_places), ("token_type", n_kinds))}
     norms = ["embeddings"]
     for layer in range(n_layers):
         name = f"encoder.layer.{layer}"
-        blocks = {f"{name}.attention.self.{role}": (d_model, d_model) for role in ("query", "key", "value")}
-        blocks |= {f"{name}.attention.output.dense": (d_model, d_model),
-                   f"{name}.intermediate.dense": (4 * d_model, d_model),
-                   f"{name}.output.dense": (d_model, 4 * d_model)}
+        blocks = {f"{name}.attention.self.{role}": (d, d) for role in ("query", "key", "value")}
+        blocks |= {f"{name}.attention.output.dense": (d, d), f"{name}.intermediate.dense": (d_wide, d),
+                   f"{name}.output.dense": (d, d_wide)}
         shapes |= {f"{block}.weight": shape for block, shape in blocks.items()}
         shapes |= {f"{block}.bias": shape[:1] for block, shape in blocks.items()}
         norms += [f"{name}.attention.output", f"{name}.output"]
-    tensors = {name: np.zeros(shape) if name.endswith("bias") else rng.normal(scale=std, size=shape)
-               for name, shape in shapes.items()}
-    for name in norms:
-        tensors[f"{name}.LayerNorm.weight"], tensors[f"{name}.LayerNorm.bias"] = np.ones(d_model), np.zeros(d_model)
-    return tensors
+    return shapes | {f"{name}.LayerNorm.{kind}": (d,) for name in norms for kind in ("weight", "bias")}
+
+
+def _check_tensors(tensors, n_layers):
+    """检查一个参数也不缺，形状互相配得上。"""
+    missing = [name for name in _shapes(0, 0, 0, n_layers, 0, 0) if name not in tensors]
+    if missing:
+        fail("tensors", f"含有 {missing[0]} 等 BERT 参数的字典", f"缺 {len(missing)} 个参数的",
+             "请用 BERT 权重文件里的名字，或者 random_tensors 的结果。")
+    tables = [tensors[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")]
+    d = np.atleast_1d(tables[0]).shape[-1]
+    rows = [max(table.size // max(d, 1), 1) for table in tables]   # 空的表会在下面被点名
+    d_wide = tensors["encoder.layer.0.intermediate.dense.bias"].size
+    for name, shape in _shapes(*rows, n_layers, d, d_wide).items():
+        _check_shape(name, tensors[name], shape)
+
+
+def _check_shape(name, x, shape):
+    """检查 ``x`` 的形状，返回它。"""
+    if x.shape != shape:
+        fail(name, f"形状 {shape} 的数组", f"形状 {x.shape}", "每个向量的长度要与别的参数一致。")
+    return x

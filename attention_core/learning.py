@@ -9,10 +9,22 @@ d 是词向量的长度，d_k 是查询和键的长度。
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-from ._arrays import check_count, check_number, fail
+from ._arrays import (
+    cast,
+    check_count,
+    check_flag,
+    check_function,
+    check_ids,
+    check_number,
+    check_rng,
+    fail,
+    to_float,
+    to_floats,
+)
 from .book import ASKER, TOKENS
 from .gradients import scaled_dot_product_attention_backward, score_backward, softmax_backward, weighted_sum_backward
 from .masks import causal_mask
@@ -30,11 +42,56 @@ PATTERNS = {
 STATE_WORDS = tuple(word for _, _, first, second in PATTERNS.values() for word in first + second)
 VOCABULARY = NOUNS + STATE_WORDS + ("那", "只", "没", "过", "追上", "因为", "它", "太", "了")
 
-FIRST_NOUN, SECOND_NOUN = TOKENS.index("猫"), TOKENS.index("马路")
-IT, STATE = TOKENS.index(ASKER), TOKENS.index("累")
+# 一句话里的位置：两个名词，「它」，状态词
+FIRST_AT, SECOND_AT = TOKENS.index("猫"), TOKENS.index("马路")
+IT_AT, STATE_AT = TOKENS.index(ASKER), TOKENS.index("累")
 CHOICES = ("soft", "hard", "straight_through")
+N_STEPS, EVERY = 300, 10   # 训练几步，回放时隔几步看一次
 
 _NUMBER = {word: number for number, word in enumerate(VOCABULARY)}
+
+
+def _check_word(name, x, choices):
+    """检查 ``x`` 是 ``choices`` 里的一个词。"""
+    if not isinstance(x, str) or x not in choices:
+        fail(name, f"{tuple(choices)} 之一", repr(x), f"请从里面选一个给 {name}。")
+    return x
+
+
+def _check_list(name, x, expected, mend):
+    """检查 ``x`` 是一串东西，返回列表；字符串也能一个字一个字地取，那不算。"""
+    if isinstance(x, str) or not np.iterable(x):
+        fail(name, expected, f"单独一个 {x!r}", mend)
+    return list(x)
+
+
+def _check_is(name, x, kind, mend):
+    """检查 ``x`` 是一个 ``kind``。"""
+    if not isinstance(x, kind):
+        fail(name, kind.__name__, repr(x)[:80], mend)
+    return x
+
+
+def _check_settings(settings):
+    return _check_is("settings", settings, Settings, "例如 ONE_HOP，或者 Settings(hops=2)。")
+
+
+def _check_model(model):
+    return _check_is("model", model, PronounModel, "例如 train(ONE_HOP).model。")
+
+
+def _check_tokens(tokens):
+    """检查一批句子的编号，返回数组；空的一批没有平均的损失，不收。"""
+    mend = "用 encode 得到；只有一句话时写成 encode([words])。"
+    tokens = check_ids("tokens", tokens, ("B", len(TOKENS)), len(VOCABULARY), mend)
+    if not len(tokens):
+        fail("tokens", "至少一句话的编号", "空的一批", mend)
+    return tokens
+
+
+def _check_labels(labels, n_sentences, n_classes):
+    """检查每句话一个答案的编号，返回数组。"""
+    return check_ids("labels", labels, (n_sentences,), n_classes, "每句话一个正确答案的编号，从 0 数起。")
 
 
 @dataclass(frozen=True)
@@ -52,14 +109,20 @@ class Sentences:
     tokens: np.ndarray
     labels: np.ndarray
 
+    def __post_init__(self):
+        tokens = _check_tokens(self.tokens)
+        labels = _check_labels(self.labels, len(tokens), len(NOUNS))
+        for name, array in (("tokens", tokens), ("labels", labels)):
+            object.__setattr__(self, name, array)   # frozen 不许直接赋值
+
     def __len__(self):
         return len(self.labels)
 
     @property
     def answers(self):
         """「它」指的名词在句中的位置，形状 (n,)。"""
-        first = self.tokens[:, FIRST_NOUN] == self.labels
-        return np.where(first, FIRST_NOUN, SECOND_NOUN)
+        first = self.tokens[:, FIRST_AT] == self.labels
+        return np.where(first, FIRST_AT, SECOND_AT)
 
 
 def make_sentence(first, second, state, pattern="过"):
@@ -68,9 +131,9 @@ def make_sentence(first, second, state, pattern="过"):
     Parameters
     ----------
     first, second : str
-        两个名词。
+        两个名词，在 `NOUNS` 里。
     state : str
-        「太」后面的状态词。
+        「太」后面的状态词，在 `STATE_WORDS` 里。
     pattern : str
         `PATTERNS` 里的一个。
 
@@ -81,16 +144,19 @@ def make_sentence(first, second, state, pattern="过"):
     Raises
     ------
     ValueError
-        没有这个句型。
+        没有这个名词、状态词或句型。
 
     Examples
     --------
     >>> "".join(make_sentence("猫", "马路", "宽"))
     '那只猫没过马路因为它太宽了'
     """
-    if pattern not in PATTERNS:
-        fail("pattern", f" {tuple(PATTERNS)} 之一", f" {pattern!r}", "只有这两个句型。")
-    return ("那", "只", first, "没", PATTERNS[pattern][0], second, "因为", "它", "太", state, "了")
+    first, second = _check_word("first", first, NOUNS), _check_word("second", second, NOUNS)
+    state, verb = _check_word("state", state, STATE_WORDS), PATTERNS[_check_word("pattern", pattern, PATTERNS)][0]
+    return ("那", "只", first, "没", verb, second, "因为", "它", "太", state, "了")
+
+
+PAIR = make_sentence("猫", "马路", "累"), make_sentence("猫", "马路", "宽")   # 书里那句话，和只差状态词的一句
 
 
 def encode(sentences):
@@ -115,12 +181,20 @@ def encode(sentences):
     >>> [VOCABULARY[token] for token in encode([make_sentence("猫", "马路", "累")])[0, 2:6]]
     ['猫', '没', '过', '马路']
     """
-    for words in sentences:
-        unknown = [word for word in words if word not in _NUMBER]
-        if unknown or len(words) != len(TOKENS):
-            fail("sentences", f"每句 {len(TOKENS)} 个词、词都在 VOCABULARY 里的句子",
-                 f" {len(words)} 个词，其中不认识 {unknown}", "用 make_sentence 排出一句。")
-    return np.array([[_NUMBER[word] for word in words] for words in sentences], int).reshape(-1, len(TOKENS))
+    expected = f"几句话，每句是 VOCABULARY 里的 {len(TOKENS)} 个词"
+    mend = "用 make_sentence 排出一句；只有一句话时写成 [words]。"
+    rows = [_numbers("sentences", words, expected, mend)
+            for words in _check_list("sentences", sentences, expected, mend)]
+    return np.array(rows, int).reshape(-1, len(TOKENS))
+
+
+def _numbers(name, words, expected, mend):
+    """一句话的词在词表里的编号。"""
+    words = _check_list(name, words, expected, mend)
+    unknown = [word for word in words if not isinstance(word, str) or word not in _NUMBER]
+    if unknown or len(words) != len(TOKENS):
+        fail(name, expected, f"{len(words)} 个词{f'，其中不认识 {unknown}' if unknown else ''}", mend)
+    return [_NUMBER[word] for word in words]
 
 
 def make_sentences(rng, *, held_out=0.3, patterns=tuple(PATTERNS)):
@@ -131,7 +205,8 @@ def make_sentences(rng, *, held_out=0.3, patterns=tuple(PATTERNS)):
     rng : numpy.random.Generator
         决定留出哪些名词对。
     held_out : float
-        每个句型留出的名词对的比例。猫 + 马路总在留出的里面，所以书里那句话从来不参加训练。
+        每个句型留出的名词对的比例；再小也留一对，再大也剩一对来训练。
+        猫 + 马路总在留出的里面，所以书里那句话从来不参加训练。
     patterns : sequence of str
         用哪些句型，缺省两个都用。
 
@@ -142,7 +217,7 @@ def make_sentences(rng, *, held_out=0.3, patterns=tuple(PATTERNS)):
     Raises
     ------
     ValueError
-        比例不在 0 与 1 之间，或者没有这个句型。
+        ``rng`` 不是 Generator，比例不在 0 与 1 之间，没有这个句型，或者句型是空的、有重复。
 
     Examples
     --------
@@ -150,16 +225,20 @@ def make_sentences(rng, *, held_out=0.3, patterns=tuple(PATTERNS)):
     >>> len(training), len(held)
     (1204, 516)
     """
+    check_rng(rng)
     held_out = check_number("held_out", held_out, "大于 0、小于 1 的数", lambda share: 0 < share < 1)
+    expected, mend = "一个或几个不重复的句型", f"例如 patterns={tuple(PATTERNS)}。"
+    patterns = [_check_word("patterns", pattern, PATTERNS)
+                for pattern in _check_list("patterns", patterns, expected, mend)]
+    if not patterns or len(set(patterns)) < len(patterns):   # 重复的句型会让留出的名词对又去训练
+        fail("patterns", expected, repr(patterns), mend)
     training, held = [], []
     for pattern in patterns:
-        if pattern not in PATTERNS:
-            fail("patterns", f" {tuple(PATTERNS)} 里的句型", f" {pattern!r}", "只有这两个句型。")
         _, seconds, first_states, second_states = PATTERNS[pattern]
         pairs = [(first, second) for first in ANIMALS for second in seconds if first != second]
         order = [pairs[i] for i in rng.permutation(len(pairs))]
         order.sort(key=lambda pair: pair != ("猫", "马路"))   # 稳定排序：这一对到最前，其余次序不变
-        n_held = round(held_out * len(pairs))
+        n_held = min(max(round(held_out * len(pairs)), 1), len(pairs) - 1)
         for place, (first, second) in enumerate(order):
             rows = held if place < n_held else training
             rows += [(make_sentence(first, second, state, pattern), first if state in first_states else second)
@@ -177,7 +256,7 @@ class Settings:
     hops : int
         问几次。第一问的回答加到提问者身上，第二问就带着它去问。
     asker : int
-        谁来问：`IT`（「它」）或者 `STATE`（状态词）的位置。
+        谁来问：`IT_AT`（「它」）或者 `STATE_AT`（状态词）的位置。
     causal : bool
         只许看自己和前面。
     d_model, d_k : int
@@ -194,7 +273,7 @@ class Settings:
     """
 
     hops: int = 1
-    asker: int = STATE
+    asker: int = STATE_AT
     causal: bool = True
     d_model: int = 16
     d_k: int = 16
@@ -206,14 +285,15 @@ class Settings:
     def __post_init__(self):
         for name in ("hops", "d_model", "d_k"):
             check_count(name, getattr(self, name), minimum=1)
+        for name in ("causal", "scaled", "everyone_asks", "unit_scores"):
+            check_flag(name, getattr(self, name))
         if check_count("asker", self.asker) >= len(TOKENS):
-            fail("asker", f" 0 到 {len(TOKENS) - 1} 的位置", f" {self.asker}", "「它」是 IT，状态词是 STATE。")
-        if self.choice not in CHOICES:
-            fail("choice", f" {CHOICES} 之一", f" {self.choice!r}", "缺省是 'soft'。")
+            fail("asker", f"0 到 {len(TOKENS) - 1} 的位置", str(self.asker), "「它」是 IT_AT，状态词是 STATE_AT。")
+        _check_word("choice", self.choice, CHOICES)
 
 
-ONE_HOP = Settings()                                    # M1：状态词问一次
-TWO_HOPS = Settings(hops=2, asker=IT, causal=False)     # M2：「它」问两次
+ONE_HOP = Settings()                                       # M1：状态词问一次
+TWO_HOPS = Settings(hops=2, asker=IT_AT, causal=False)     # M2：「它」问两次
 
 EMBEDDING_STD = 0.3
 
@@ -242,7 +322,8 @@ class PronounModel:
     """
 
     def __init__(self, settings, rng):
-        self.settings = settings
+        self.settings = _check_settings(settings)
+        check_rng(rng)
         shapes = _shapes(settings)
         self.vector = np.zeros(sum(int(np.prod(shape)) for shape in shapes.values()))
         self.parameters = _views(self.vector, shapes)
@@ -271,7 +352,7 @@ class PronounModel:
         weights : list of ndarray, each of shape (B, N)
             提问者每一问的注意力权重。
         """
-        logits, steps = self._forward(tokens)
+        logits, steps = self._forward(_check_tokens(tokens))
         asker = self.settings.asker
         rows = [step.weights[:, asker if step.weights.shape[1] > 1 else 0] for step in steps]   # (B, N)
         return logits, rows
@@ -290,13 +371,14 @@ class PronounModel:
         gradient : ndarray, shape (n_parameters,)
             排法与 ``vector`` 相同。
         """
+        tokens = _check_tokens(tokens)
         logits, steps = self._forward(tokens)
         loss, d_logits = cross_entropy(logits, labels)
         return loss, self._backward(d_logits, tokens, steps)
 
     def scores_gradient(self, tokens, labels):
         """每一句自己的损失对它最后一问的分数的梯度，形状 (B, N)。"""
-        logits, steps = self._forward(tokens)
+        logits, steps = self._forward(_check_tokens(tokens))
         last = steps[-1]
         d_logits = cross_entropy(logits, labels)[1] * len(labels)   # 不取平均
         d_output = (d_logits @ self.parameters["readout"].T)[:, None]   # (B, 1, d)
@@ -305,6 +387,10 @@ class PronounModel:
 
     def gradient_by_name(self, gradient):
         """把一串梯度按参数的名字分开。"""
+        gradient = to_float("gradient", gradient)
+        if gradient.shape != self.vector.shape:
+            fail("gradient", f"形状 {self.vector.shape} 的数组", f"形状 {gradient.shape}",
+                 "用 loss_and_gradient 的第二个结果。")
         return _views(gradient, _shapes(self.settings))
 
     def _forward(self, tokens):
@@ -403,42 +489,54 @@ def cross_entropy(logits, labels):
     loss : float
     d_logits : ndarray, shape (B, n_classes)
 
+    Raises
+    ------
+    ValueError
+        一句也没有，形状对不上，或者没有这个编号。
+
     Examples
     --------
     >>> loss, d_logits = cross_entropy(np.zeros((1, 4)), np.array([2]))
     >>> round(loss, 4), d_logits
     (1.3863, array([[ 0.25,  0.25, -0.75,  0.25]]))
     """
+    dtype, logits = to_floats("logits", logits)
+    if logits.ndim != 2 or not logits.size:
+        fail("logits", "形状 (B, n_classes) 的数组，至少一句", f"形状 {logits.shape}", "一句话写成 logits[None]。")
+    labels = _check_labels(labels, *logits.shape)
     rows = np.arange(len(labels))
     shifted = logits - logits.max(axis=-1, keepdims=True)
     loss = float((np.log(np.exp(shifted).sum(axis=-1)) - shifted[rows, labels]).mean())
     d_logits = softmax(logits)
     d_logits[rows, labels] -= 1
-    return loss, d_logits / len(labels)
+    return loss, cast(d_logits / len(labels), dtype)
 
 
 class Adam:
-    """Adam：每个参数按自己梯度的大小调整步子。
+    """Adam：每个参数按自己梯度的大小调整步子。它记着走过的梯度，所以一次训练用一个新的。
 
     Parameters
     ----------
     learning_rate : float
-    decay : tuple of two floats
-        梯度的平均和梯度平方的平均，各自忘得多慢。
-    epsilon : float
-        防止除以 0。
+        步子的大小。
 
     Notes
     -----
     Kingma 与 Ba, "Adam: A Method for Stochastic Optimization" (2015), 算法 1。
     """
 
-    def __init__(self, learning_rate=0.01, decay=(0.9, 0.999), epsilon=1e-8):
-        self.learning_rate, self.decay, self.epsilon = learning_rate, decay, epsilon
+    decay = (0.9, 0.999)   # 梯度的平均和梯度平方的平均，各自忘得多慢；论文里的缺省值
+    epsilon = 1e-8   # 防止除以 0
+
+    def __init__(self, learning_rate=0.01):
+        self.learning_rate = check_number("learning_rate", learning_rate, "大于 0 的有限的数", lambda x: 0 < x < np.inf)
         self.n_steps, self.mean, self.square = 0, 0.0, 0.0
 
     def step(self, vector, gradient):
         """就地把 ``vector`` 往下坡挪一步。"""
+        gradient = to_float("gradient", gradient)
+        if not isinstance(vector, np.ndarray) or vector.dtype.kind != "f" or vector.shape != gradient.shape:
+            fail("vector", f"与 gradient 同形 {gradient.shape} 的浮点数组", repr(vector)[:80], "它会被就地改写。")
         slow, slower = self.decay
         self.n_steps += 1
         self.mean = slow * self.mean + (1 - slow) * gradient
@@ -446,17 +544,6 @@ class Adam:
         mean = self.mean / (1 - slow**self.n_steps)   # 从 0 起步，所以开头要放大
         square = self.square / (1 - slower**self.n_steps)
         vector -= self.learning_rate * mean / (np.sqrt(square) + self.epsilon)
-
-
-class GradientDescent:
-    """最朴素的梯度下降：沿着梯度的反方向走一步。"""
-
-    def __init__(self, learning_rate=0.3):
-        self.learning_rate = learning_rate
-
-    def step(self, vector, gradient):
-        """就地把 ``vector`` 往下坡挪一步。"""
-        vector -= self.learning_rate * gradient
 
 
 @dataclass(frozen=True)
@@ -482,12 +569,12 @@ class Training:
     def at_step(self, step):
         """走了 ``step`` 步以后的模型（另一份，不影响训练好的那个）。"""
         if not 0 <= check_count("step", step) < len(self.snapshots):
-            fail("step", f" 0 到 {len(self.snapshots) - 1} 的整数", f" {step}", "训练只走了这么多步。")
+            fail("step", f"0 到 {len(self.snapshots) - 1} 的整数", str(step), "训练只走了这么多步。")
         model = PronounModel(self.model.settings, np.random.default_rng(0))
         model.vector[...] = self.snapshots[step]
         return model
 
-    def watch(self, sentences, *, every=10):
+    def watch(self, sentences, *, every=EVERY):
         """回放训练：每隔几步看一次模型怎样读这几句话。
 
         Parameters
@@ -515,7 +602,8 @@ class Training:
         return accuracy(self.model, self.held)
 
 
-def train(settings, *, seed=0, n_steps=300, batch=96, optimizer=None, patterns=tuple(PATTERNS), progress=None):
+def train(settings, *, seed=0, n_steps=N_STEPS, batch=96, make_optimizer=Adam, patterns=tuple(PATTERNS),
+          progress=None):
     """排句子、起步、训练，从头到尾由一个种子决定。
 
     Parameters
@@ -525,8 +613,8 @@ def train(settings, *, seed=0, n_steps=300, batch=96, optimizer=None, patterns=t
     n_steps : int
     batch : int
         一步看几句。
-    optimizer : Adam or GradientDescent, optional
-        缺省是 ``Adam(0.01)``。
+    make_optimizer : callable
+        不接参数，每次训练做一个新的优化器，例如 ``lambda: Adam(0.02)``；优化器有 ``step(vector, gradient)``。
     patterns : sequence of str
         见 `make_sentences`。
     progress : callable, optional
@@ -536,6 +624,11 @@ def train(settings, *, seed=0, n_steps=300, batch=96, optimizer=None, patterns=t
     -------
     Training
 
+    Raises
+    ------
+    ValueError
+        ``settings`` 不是 Settings，个数、种子不是整数，句型不对，或者该是函数的不能调用。
+
     Examples
     --------
     >>> train(ONE_HOP, n_steps=200).accuracy
@@ -543,10 +636,12 @@ def train(settings, *, seed=0, n_steps=300, batch=96, optimizer=None, patterns=t
     """
     check_count("n_steps", n_steps, minimum=1)
     check_count("batch", batch, minimum=1)
-    rng = np.random.default_rng(seed)
+    check_function("make_optimizer", make_optimizer, "例如 Adam，或者 lambda: Adam(0.02)。")
+    if progress is not None:
+        check_function("progress", progress, "例如 progress_bar(300) 的结果。")
+    rng = np.random.default_rng(check_count("seed", seed))
     training, held = make_sentences(rng, patterns=patterns)
-    model = PronounModel(settings, rng)
-    optimizer = Adam() if optimizer is None else optimizer
+    model, optimizer = PronounModel(settings, rng), make_optimizer()
     losses, snapshots = np.empty(n_steps), np.empty((n_steps + 1, model.n_parameters))
     snapshots[0] = model.vector
     for step in range(n_steps):
@@ -557,6 +652,34 @@ def train(settings, *, seed=0, n_steps=300, batch=96, optimizer=None, patterns=t
         if progress is not None:
             progress(step + 1, losses[step])
     return Training(model, training, held, losses, snapshots)
+
+
+def replay(settings):
+    """训练一次并回放：`PAIR` 的两句话，从随机的起步看到最后一步。同样的设置只训练一次。
+
+    Parameters
+    ----------
+    settings : Settings
+
+    Returns
+    -------
+    steps, weights, accuracies : ndarray
+        见 `Training.watch`；记下来的只有一份，所以不可改写。
+
+    Raises
+    ------
+    ValueError
+        ``settings`` 不是 Settings。
+    """
+    return _replay(_check_settings(settings))
+
+
+@cache
+def _replay(settings):
+    watched = train(settings, batch=48).watch(PAIR)   # 一步只看 48 句：拖动 d_k 时等得短
+    for array in watched:
+        array.flags.writeable = False
+    return watched
 
 
 def accuracy(model, sentences):
@@ -571,7 +694,8 @@ def accuracy(model, sentences):
     -------
     share : float
     """
-    logits, _ = model(sentences.tokens)
+    _check_is("sentences", sentences, Sentences, "例如 make_sentences 的一个结果。")
+    logits, _ = _check_model(model)(sentences.tokens)
     return float((logits.argmax(axis=-1) == sentences.labels).mean())
 
 
@@ -591,7 +715,8 @@ def ask(model, words):
     weights : ndarray, shape (hops, N)
         提问者每一问的权重。
     """
-    logits, rows = model(encode([words]))
+    numbers = _numbers("words", words, f"VOCABULARY 里的 {len(TOKENS)} 个词", "用 make_sentence 排出一句。")
+    logits, rows = _check_model(model)([numbers])
     return NOUNS[logits[0].argmax()], np.stack([row[0] for row in rows])
 
 

@@ -14,9 +14,9 @@ from importlib.resources import files
 
 import numpy as np
 
-from ._arrays import check_number, fail
+from ._arrays import cast, check_axis, check_count, check_number, fail, to_array, to_floats
 
-ANIMAL, PLACE, IT, STATE = 2, 8, 10, 13   # 这些词在每一句里的位置
+ANIMAL_AT, PLACE_AT, IT_AT, STATE_AT = 2, 8, 10, 13   # 这些词在每一句里的位置
 N_LAYERS, N_HEADS = 6, 12
 ROLES = ("句首", "前一个词", "后一个词", "自己", "句末")
 UNNAMED = "说不出"
@@ -118,7 +118,7 @@ def head_name(layer, head):
     >>> head_name(3, 1)
     'L4H2'
     """
-    return f"L{layer + 1}H{head + 1}"
+    return f"L{check_count('layer', layer) + 1}H{check_count('head', head) + 1}"
 
 
 def role_shares(weights):
@@ -126,8 +126,8 @@ def role_shares(weights):
 
     Parameters
     ----------
-    weights : ndarray, shape (n, layers, heads, N, N)
-        n 句话的权重。
+    weights : array_like, shape (n, layers, heads, N, N)
+        n 句话的权重；N 至少是 2，一个词没有前一个词。
 
     Returns
     -------
@@ -141,11 +141,18 @@ def role_shares(weights):
     >>> role_shares(looks_back)[:, 0, 0]
     array([0.25, 1.  , 0.  , 0.  , 0.  ])
     """
-    weights = np.asarray(weights)
-    if weights.ndim != 5 or weights.shape[-1] != weights.shape[-2]:
-        fail("weights", "形状 (n, layers, heads, N, N) 的数组", f"形状 {weights.shape}", "一句话写成 weights[None]。")
+    dtype, weights = _tables(weights, 2)
     looked_at = (weights[..., 0], *(np.diagonal(weights, offset, -2, -1) for offset in (-1, 1, 0)), weights[..., -1])
-    return np.stack([share.mean(axis=(0, -1)) for share in looked_at])   # (5, layers, heads)
+    return cast(np.stack([share.mean(axis=(0, -1)) for share in looked_at]), dtype)   # (5, layers, heads)
+
+
+def _tables(weights, n_words):
+    """检查每句、每层、每个头一张表，每张至少 ``n_words`` 个词；返回结果的类型和浮点数组。"""
+    dtype, weights = to_floats("weights", weights)
+    if weights.ndim != 5 or weights.shape[-1] != weights.shape[-2] or weights.shape[-1] < n_words or not len(weights):
+        fail("weights", f"形状 (n, layers, heads, N, N) 的数组，至少一句、{n_words} 个词", f"形状 {weights.shape}",
+             "一句话写成 weights[None]。")
+    return dtype, weights
 
 
 def name_roles(weights, *, threshold=0.5):
@@ -172,7 +179,7 @@ def count_roles(names):
 
     Parameters
     ----------
-    names : ndarray of str
+    names : array_like of str
         `name_roles` 的结果。
 
     Returns
@@ -180,7 +187,10 @@ def count_roles(names):
     counts : dict of str to int
         次序同 `ROLES`，最后是「说不出」。
     """
-    return {role: int((names == role).sum()) for role in (*ROLES, UNNAMED)}
+    names, known = to_array("names", names), (*ROLES, UNNAMED)
+    if not np.isin(names, known).all():
+        fail("names", f"{known} 里的名字", repr(names)[:80], "用 name_roles 得到。")
+    return {role: int((names == role).sum()) for role in known}
 
 
 def entropy(weights):
@@ -190,7 +200,7 @@ def entropy(weights):
 
     Parameters
     ----------
-    weights : ndarray, shape (..., S)
+    weights : array_like, shape (..., S)
 
     Returns
     -------
@@ -198,12 +208,13 @@ def entropy(weights):
 
     Examples
     --------
-    >>> entropy([[1.0, 0.0], [0.5, 0.5]]).round(4) + 0.0
+    >>> entropy([[1.0, 0.0], [0.5, 0.5]]).round(4)
     array([0.    , 0.6931])
     """
-    weights = np.asarray(weights, float)
+    dtype, weights = to_floats("weights", weights)
+    check_axis(-1, "weights", weights)
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
-    return -(weights * logs).sum(axis=-1)
+    return cast(0 - (weights * logs).sum(axis=-1), dtype)   # 只加负号的话，0 会成为 -0.0
 
 
 def count_flips(weights):
@@ -211,12 +222,16 @@ def count_flips(weights):
 
     Parameters
     ----------
-    weights : ndarray, shape (2 * pairs, layers, heads, N, N)
+    weights : array_like, shape (2 * pairs, layers, heads, N, N)
+        一对一对的句子，次序同 `MiniLM` 的 ``tokens``。
 
     Returns
     -------
     flips : ndarray of int, shape (layers, heads)
     """
-    row = np.asarray(weights)[..., IT, :]   # (2 * pairs, layers, heads, N)
-    leans = row[..., ANIMAL] - row[..., PLACE]
+    _, weights = _tables(weights, IT_AT + 1)
+    if len(weights) % 2:
+        fail("weights", "一对一对的句子，句数是偶数", f"{len(weights)} 句", "每一对都要两句齐全。")
+    row = weights[..., IT_AT, :]   # (2 * pairs, layers, heads, N)
+    leans = row[..., ANIMAL_AT] - row[..., PLACE_AT]
     return ((leans[0::2] > 0) & (leans[1::2] < 0)).sum(axis=0)

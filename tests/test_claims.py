@@ -23,7 +23,7 @@ NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 # Judged by hand from the chapter's wording and from closed forms
 EXPECTED = {
     "「猫」到「它」要过七八次手": CONDITION,                      # 5 by words, 7 by characters, 8 with the comma
-    "边走边改写的笔记，越远衰减得越多": CONDITION,                # an orthogonal matrix keeps lengths
+    "过了七八次手，「猫」的那份所剩无几": CONDITION,              # small inputs keep tanh nearly straight
     "精确匹配要一字不差，柔性查询各取一部分": HOLDS,
     "键负责被匹配，值负责被取走，两份是分开的": HOLDS,
     "「猫」的键带着“句首”": CONDITION,                            # only with position vectors
@@ -37,19 +37,19 @@ EXPECTED = {
     "「它」问的是前面每个位置": NOT_AS_PRINTED,                   # 太, 累, 了 come after it
     "串越长，点积越容易大": HOLDS,                                # the variance is d_k
     "分数差距一大，往回传的信号趋近于零": HOLDS,
-    "除以 √d_k 就把分数按回温和的范围": CONDITION,                # for every d_k, not for every number of keys
+    "除以 √d_k 就把分数按回温和的范围": CONDITION,                # independent entries; an aligned key keeps sqrt(d_k)
     "不缩放，学习就停摆": CONDITION,                              # not with small initial weights
     "只取一个，第二名收不到任何信号": HOLDS,
     "只取一个就没法用梯度下降训练": CONDITION,                    # straight-through
     "每个位置都收到自己的信号": CONDITION,                        # float32: exp(-104) = 0
     "差距大时相当于精确匹配": CONDITION,                          # .99 among ten needs log(99 * 9) = 6.79
-    "每个位置综合的方式各不相同": HOLDS,
+    "每个位置综合的方式各不相同": CONDITION,                      # the same word twice, without positions: the same row
     "「猫」从「马路」多取，因为它过的是马路": CONDITION,
     "任何两个位置之间只隔一次打分": HOLDS,
     "全句一口气算完，与一个一个算一样": HOLDS,
     "句长翻倍，表变四倍": HOLDS,
     "“训练大模型”第一次和显卡的胃口对上": UNTESTABLE,
-    "总参数量不随头数线性涨": CONDITION,                          # not at all, unless each head keeps the width
+    "总参数量不随头数线性涨": HOLDS,                              # not at all
     "一个头可能正好盯着指代": CONDITION,
     "负无穷过了 softmax 就是 0，一份值也取不走": HOLDS,
     "遮住后文，整句仍然一次算完": HOLDS,                          # row n of the masked table sees the prefix of n words
@@ -57,7 +57,7 @@ EXPECTED = {
     "第 10 节那一行就是第 4 节的那一行": NOT_AS_PRINTED,
     "遮住后文，「猫」仍然得到多数": HOLDS,                        # .7980 -> .8487
     "只看前文的「它」，靠「累」找到「猫」": NOT_AS_PRINTED,
-    "让模型看到后文，它什么都学不到": CONDITION,
+    "生成时让模型看到后文，它只会照抄": HOLDS,
     "交叉注意力的计算一步不变": HOLDS,
     "很多头没有干净的分工，难以命名": HOLDS,
     "真实模型的打分也是这三步的形状": HOLDS,
@@ -77,7 +77,9 @@ NUMBERS = {
     "右上半部分整片关掉": ["121", "55"],
     "遮住后文，「猫」仍然得到多数": ["0.7980", "0.8487"],
     "句长翻倍，表变四倍": ["121", "484"],
-    "总参数量不随头数线性涨": ["16384"],   # 4 * 64 * 64
+    "除以 √d_k 就把分数按回温和的范围": ["1.00", "23.3"],   # |v|^2 / sqrt(512), about sqrt(512) = 22.6
+    "每个位置综合的方式各不相同": ["11 种", "10 种"],
+    "总参数量不随头数线性涨": ["16384、16384、16384"],   # 4 * 64 * 64
 }
 
 

@@ -6,18 +6,19 @@ import pytest
 
 from attention_core.learning import (
     ANIMALS,
-    FIRST_NOUN,
-    IT,
+    FIRST_AT,
+    IT_AT,
     NOUNS,
     ONE_HOP,
+    PAIR,
     PATTERNS,
-    SECOND_NOUN,
-    STATE,
+    SECOND_AT,
+    STATE_AT,
     TWO_HOPS,
     VOCABULARY,
     Adam,
-    GradientDescent,
     PronounModel,
+    Sentences,
     Settings,
     accuracy,
     ask,
@@ -25,17 +26,18 @@ from attention_core.learning import (
     encode,
     make_sentence,
     make_sentences,
+    replay,
     train,
 )
 from attention_core.panels import progress
 
-TIRED, WIDE = make_sentence("猫", "马路", "累"), make_sentence("猫", "马路", "宽")
+TIRED, WIDE = PAIR
 VARIANTS = [
     ONE_HOP,
     TWO_HOPS,
-    Settings(hops=2, asker=IT, causal=True, d_model=5, d_k=3, scaled=False),
-    Settings(hops=2, asker=IT, causal=False, everyone_asks=True, d_model=4, d_k=7),
-    Settings(hops=3, asker=STATE, causal=True, everyone_asks=True, d_model=3, d_k=2),
+    Settings(hops=2, asker=IT_AT, causal=True, d_model=5, d_k=3, scaled=False),
+    Settings(hops=2, asker=IT_AT, causal=False, everyone_asks=True, d_model=4, d_k=7),
+    Settings(hops=3, asker=STATE_AT, causal=True, everyone_asks=True, d_model=3, d_k=2),
 ]
 
 
@@ -66,11 +68,20 @@ def test_every_sentence_of_both_patterns_appears_once():
 @pytest.mark.parametrize("seed", range(5))
 def test_held_out_pairs_are_never_trained_on(seed):
     training, held = sentences(seed)
-    pairs = [{tuple(row[[FIRST_NOUN, SECOND_NOUN]]) for row in part.tokens} for part in (training, held)]
+    pairs = [{tuple(row[[FIRST_AT, SECOND_AT]]) for row in part.tokens} for part in (training, held)]
     # 30 % of 100 and of 90 pairs; the pairs of the two patterns do not overlap
     assert [len(part) for part in pairs] == [70 + 63, 30 + 27]
     assert not pairs[0] & pairs[1]
     assert (NOUNS.index("猫"), NOUNS.index("马路")) in pairs[1]
+
+
+@pytest.mark.parametrize("patterns", [tuple(PATTERNS), ("过",), ["追上"]])
+@pytest.mark.parametrize("held_out", [1e-9, 0.004, 0.5, 0.999])
+def test_every_share_leaves_pairs_to_train_on_and_holds_some_out(held_out, patterns):
+    training, held = make_sentences(np.random.default_rng(0), held_out=held_out, patterns=patterns)
+    assert min(len(training), len(held)) >= 8 * len(patterns)   # one pair: its eight or ten state words
+    assert TIRED not in map(read, training.tokens)
+    assert (TIRED in map(read, held.tokens)) == ("过" in patterns)
 
 
 @pytest.mark.parametrize(("words", "noun"), [
@@ -93,21 +104,166 @@ def test_different_seeds_hold_out_different_pairs():
     assert not np.array_equal(sentences(0)[1].tokens, sentences(1)[1].tokens)
 
 
-@pytest.mark.parametrize(("call", "named"), [
-    (lambda: make_sentence("猫", "马路", "累", "吃"), "pattern"),
-    (lambda: make_sentences(np.random.default_rng(0), held_out=1.0), "held_out"),
-    (lambda: make_sentences(np.random.default_rng(0), patterns=("吃",)), "patterns"),
-    (lambda: encode([("那", "只", "老虎")]), "老虎"),
-    (lambda: encode([TIRED[:-1]]), "10 个词"),
-    (lambda: Settings(hops=0), "hops"),
-    (lambda: Settings(asker=11), "asker"),
-    (lambda: Settings(choice="random"), "choice"),
-    (lambda: train(ONE_HOP, n_steps=0), "n_steps"),
-    (lambda: train(ONE_HOP, n_steps=1).at_step(2), "step"),
+TRAINED = train(ONE_HOP, n_steps=1)
+MODEL, TOKENS = TRAINED.model, encode(PAIR)
+LABELS = np.array([0, 10])   # 猫，马路
+
+# What takes token numbers, labels, a generator or settings, and values that none of them may take
+TAKE_TOKENS = {
+    "model": MODEL,
+    "loss_and_gradient": lambda tokens: MODEL.loss_and_gradient(tokens, LABELS),
+    "scores_gradient": lambda tokens: MODEL.scores_gradient(tokens, LABELS),
+    "Sentences": lambda tokens: Sentences(tokens, LABELS),
+}
+TAKE_LABELS = {
+    "loss_and_gradient": lambda labels: MODEL.loss_and_gradient(TOKENS, labels),
+    "scores_gradient": lambda labels: MODEL.scores_gradient(TOKENS, labels),
+    "Sentences": lambda labels: Sentences(TOKENS, labels),
+    "cross_entropy": lambda labels: cross_entropy(np.zeros((2, 20)), labels),
+}
+TAKE_RNG = {"make_sentences": make_sentences, "PronounModel": lambda rng: PronounModel(ONE_HOP, rng)}
+TAKE_SETTINGS = {"train": train, "replay": replay, "PronounModel": lambda x: PronounModel(x, np.random.default_rng(0))}
+WRONG_TOKENS = {
+    "one sentence": TOKENS[0],
+    "ten words": TOKENS[:, :10],
+    "no sentence": TOKENS[:0],
+    "an empty list": [],
+    "too large": np.full((2, 11), len(VOCABULARY)),
+    "negative": -np.ones((2, 11), int),
+    "floats": TOKENS.astype(float),
+    "booleans": np.ones((2, 11), bool),
+    "words": PAIR,
+    "ragged": [TOKENS[0].tolist(), [1]],
+    "none": None,
+}
+WRONG_LABELS = {
+    "too few": [0],
+    "none at all": [],
+    "too large": [0, 20],
+    "negative": [0, -1],
+    "floats": [0.0, 1.0],
+    "a column": [[0], [1]],
+    "words": ["猫", "马路"],
+    "one number": 0,
+    "none": None,
+}
+
+
+def assert_refused(named, call, *arguments):
+    with pytest.raises(ValueError, match=rf"(?s)^{named} 应为.+，收到的是.+。.+。$"):
+        call(*arguments)
+
+
+@pytest.mark.parametrize("wrong", WRONG_TOKENS)
+@pytest.mark.parametrize("taker", TAKE_TOKENS)
+def test_wrong_tokens_are_refused_everywhere(taker, wrong):
+    assert_refused("tokens", TAKE_TOKENS[taker], WRONG_TOKENS[wrong])
+
+
+@pytest.mark.parametrize("wrong", WRONG_LABELS)
+@pytest.mark.parametrize("taker", TAKE_LABELS)
+def test_wrong_labels_are_refused_everywhere(taker, wrong):
+    assert_refused("labels", TAKE_LABELS[taker], WRONG_LABELS[wrong])
+
+
+@pytest.mark.parametrize("wrong", [0, None, "0", np.random.RandomState(0)], ids=repr)
+@pytest.mark.parametrize("taker", TAKE_RNG)
+def test_what_is_not_a_generator_is_refused_everywhere(taker, wrong):
+    assert_refused("rng", TAKE_RNG[taker], wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, {"hops": 2}, "ONE_HOP", Settings], ids=repr)
+@pytest.mark.parametrize("taker", TAKE_SETTINGS)
+def test_what_is_not_settings_is_refused_everywhere(taker, wrong):
+    assert_refused("settings", TAKE_SETTINGS[taker], wrong)
+
+
+@pytest.mark.parametrize("wrong", [None, "吃", "", 1, ["过"], np.array(["过"]), np.nan], ids=repr)
+@pytest.mark.parametrize(("named", "call"), [
+    ("first", lambda word: make_sentence(word, "马路", "累")),
+    ("second", lambda word: make_sentence("猫", word, "累")),
+    ("state", lambda word: make_sentence("猫", "马路", word)),
+    ("pattern", lambda word: make_sentence("猫", "马路", "累", word)),
+    ("patterns", lambda word: make_sentences(np.random.default_rng(0), patterns=[word])),
+    ("choice", lambda word: Settings(choice=word)),
 ])
-def test_wrong_arguments_are_named(call, named):
-    with pytest.raises(ValueError, match=named):
-        call()
+def test_a_word_that_cannot_be_chosen_is_refused(named, call, wrong):
+    assert_refused(named, call, wrong)
+
+
+@pytest.mark.parametrize("wrong", [(), [], "追上", "过", None, 1, ("过", "过")], ids=repr)
+@pytest.mark.parametrize("call", [
+    lambda patterns: make_sentences(np.random.default_rng(0), patterns=patterns),
+    lambda patterns: train(ONE_HOP, patterns=patterns),
+])
+def test_patterns_are_one_or_more_different_ones(call, wrong):
+    assert_refused("patterns", call, wrong)
+
+
+@pytest.mark.parametrize(("named", "call"), [
+    ("held_out", lambda x: make_sentences(np.random.default_rng(0), held_out=x)),
+    *((name, lambda x, name=name: Settings(**{name: x})) for name in ("hops", "d_model", "d_k", "asker")),
+    *((name, lambda x, name=name: Settings(**{name: x})) for name in ("causal", "scaled", "everyone_asks",
+                                                                     "unit_scores")),
+    *((name, lambda x, name=name: train(ONE_HOP, **{name: x})) for name in ("seed", "n_steps", "batch")),
+    ("step", TRAINED.at_step),
+    ("every", lambda x: TRAINED.watch(PAIR, every=x)),
+    ("learning_rate", Adam),
+])
+@pytest.mark.parametrize("wrong", [-1, 1.5, np.nan, np.inf, "x", None, [1], 10**400], ids=lambda x: repr(x)[:9])
+def test_wrong_numbers_are_refused(named, call, wrong):
+    if named == "learning_rate" and wrong == 1.5:
+        wrong = 0
+    assert_refused(named, call, wrong)
+
+
+@pytest.mark.parametrize(("named", "call"), [
+    ("asker", lambda: Settings(asker=11)),
+    ("step", lambda: TRAINED.at_step(2)),
+    ("every", lambda: TRAINED.watch(PAIR, every=0)),
+    ("make_optimizer", lambda: train(ONE_HOP, make_optimizer=Adam())),
+    ("progress", lambda: train(ONE_HOP, progress=300)),
+    ("model", lambda: accuracy(None, TRAINED.held)),
+    ("model", lambda: ask(TRAINED, TIRED)),
+    ("sentences", lambda: accuracy(MODEL, TOKENS)),
+    ("logits", lambda: cross_entropy([1.0, 2.0], [0])),
+    ("logits", lambda: cross_entropy(np.zeros((0, 4)), [])),
+    ("logits", lambda: cross_entropy([["a", "b"]], [0])),
+    ("gradient", lambda: MODEL.gradient_by_name(np.zeros(3))),
+    ("vector", lambda: Adam().step([1.0], [1.0])),
+    ("vector", lambda: Adam().step(np.array([1, 2]), [1.0, 2.0])),
+    ("vector", lambda: Adam().step(np.ones(2), [1.0])),
+])
+def test_wrong_arguments_are_named(named, call):
+    assert_refused(named, call)
+
+
+@pytest.mark.parametrize(("words", "got"), [
+    ((*TIRED[:2], "老虎", *TIRED[3:]), "老虎"),
+    ((*TIRED[:2], ["猫"], *TIRED[3:]), "猫"),
+    ((*TIRED[:2], 0, *TIRED[3:]), "0"),
+    (TIRED[:-1], "10 个词"),
+    ((), "0 个词"),
+    ("".join(TIRED), "那只猫没过马路"),
+    (None, "None"),
+    (7, "7"),
+])
+def test_a_sentence_that_cannot_be_read_is_refused(words, got):
+    for named, call in (("sentences", lambda: encode([TIRED, words])), ("sentences", lambda: TRAINED.watch([words])),
+                        ("words", lambda: ask(MODEL, words))):
+        with pytest.raises(ValueError, match=rf"^{named} 应为.+，收到的是.*{got}"):
+            call()
+
+
+@pytest.mark.parametrize("sentences", [TIRED, list(TIRED), "".join(TIRED)])
+def test_one_sentence_where_several_belong_is_told_how_to_write_it(sentences):
+    with pytest.raises(ValueError, match=r"写成 \[words\]"):
+        encode(sentences)
+
+
+def test_sentences_may_come_one_after_another():
+    np.testing.assert_array_equal(encode(iter(PAIR)), TOKENS)
+    assert encode([]).shape == (0, 11)
 
 
 # Gradients
@@ -139,7 +295,7 @@ def test_scores_gradient_is_each_sentence_by_itself():
     np.testing.assert_allclose(together, alone, atol=1e-12)
     # softmax does not feel a constant added to a row, so each row's slopes cancel
     np.testing.assert_allclose(together.sum(axis=1), 0, atol=1e-12)
-    assert np.all(together[:, STATE + 1] == 0)   # the word after the asker is masked
+    assert np.all(together[:, STATE_AT + 1] == 0)   # the word after the asker is masked
 
 
 def test_cross_entropy_against_its_closed_form():
@@ -148,6 +304,13 @@ def test_cross_entropy_against_its_closed_form():
     np.testing.assert_allclose(loss, -(np.log(5 / 8) + np.log(3 / 8)) / 2)
     np.testing.assert_allclose(d_logits, [[1 / 16, 2 / 16, -3 / 16], [4 / 16, -5 / 16, 1 / 16]])
     assert cross_entropy(np.array([[1000.0, 0.0]]), np.array([1]))[0] == 1000
+    assert cross_entropy([[0, 0]], [1])[1].tolist() == [[0.5, -0.5]]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_cross_entropy_keeps_the_type(dtype):
+    loss, d_logits = cross_entropy(np.zeros((3, 2), dtype), [0, 1, 1])
+    assert (type(loss), d_logits.dtype) == (float, dtype)
 
 
 def test_adam_walks_as_pytorch_does():
@@ -161,12 +324,6 @@ def test_adam_walks_as_pytorch_does():
     for gradient, expected in zip([[0.5, -3.0, 0.0], [-0.2, 1.0, 2.0], [0.1, 0.1, 0.1]], walked):
         optimizer.step(vector, np.array(gradient))
         np.testing.assert_allclose(vector, expected, atol=1e-9)
-
-
-def test_gradient_descent_walks_straight_down():
-    vector = np.array([1.0, -2.0])
-    GradientDescent(0.5).step(vector, np.array([4.0, -6.0]))
-    np.testing.assert_array_equal(vector, [-1.0, 1.0])
 
 
 # The model
@@ -211,10 +368,10 @@ def test_one_hop_learns_to_answer_unseen_pairs():
     assert accuracy(result.model, result.held) == 1
     noun, weights = ask(result.model, TIRED)
     assert noun == "猫"
-    assert weights[0, FIRST_NOUN] > 0.95
+    assert weights[0, FIRST_AT] > 0.95
     noun, weights = ask(result.model, WIDE)
     assert noun == "马路"
-    assert weights[0, SECOND_NOUN] > 0.8
+    assert weights[0, SECOND_AT] > 0.8
     # before training: a guess among twenty, or not much better
     assert accuracy(result.at_step(0), result.held) < 0.3
     assert result.losses[:10].mean() > 2 > 0.1 > result.losses[-10:].mean()
@@ -228,16 +385,16 @@ def test_two_hops_at_it_find_the_state_word_then_the_noun():
 
 
 def test_one_hop_at_it_cannot_depend_on_the_state_word():
-    result = train(Settings(asker=IT, causal=False), n_steps=100)
+    result = train(Settings(asker=IT_AT, causal=False), n_steps=100)
     rows = [ask(result.model, words)[1][0] for words in (TIRED, WIDE)]
-    ratios = [row[FIRST_NOUN] / row[SECOND_NOUN] for row in rows]
+    ratios = [row[FIRST_AT] / row[SECOND_AT] for row in rows]
     np.testing.assert_allclose(*ratios)
     assert not np.allclose(*rows)   # the weight on the state word itself may differ
     assert result.accuracy < 0.8
 
 
 def test_causal_it_gives_the_very_same_row_for_both_words():
-    result = train(Settings(hops=2, asker=IT, causal=True), n_steps=100)
+    result = train(Settings(hops=2, asker=IT_AT, causal=True), n_steps=100)
     (tired_noun, tired), (wide_noun, wide) = (ask(result.model, words) for words in (TIRED, WIDE))
     np.testing.assert_array_equal(tired, wide)
     assert tired_noun == wide_noun
@@ -277,6 +434,24 @@ def test_training_can_be_repeated_and_watched():
     assert [loss for _, loss in seen] == list(first.losses)
     np.testing.assert_array_equal(first.at_step(5).vector, first.model.vector)
     assert not np.array_equal(first.snapshots, train(ONE_HOP, n_steps=5, seed=4).snapshots)
+
+
+@pytest.mark.parametrize("make_optimizer", [Adam, lambda: Adam(0.02)])
+def test_every_training_starts_with_a_fresh_optimizer(make_optimizer):
+    first, second = (train(ONE_HOP, n_steps=5, make_optimizer=make_optimizer) for _ in range(2))
+    np.testing.assert_array_equal(first.snapshots, second.snapshots)
+    is_default = np.array_equal(first.snapshots, train(ONE_HOP, n_steps=5).snapshots)
+    assert is_default == (make_optimizer is Adam)
+
+
+def test_the_same_settings_are_replayed_from_one_training():
+    settings = Settings(d_k=2)
+    steps, weights, accuracies = replay(settings)
+    for kept, fresh in zip((steps, weights, accuracies), train(settings, batch=48).watch(PAIR)):
+        np.testing.assert_array_equal(kept, fresh)
+        assert not kept.flags.writeable   # the next reader gets the same arrays
+    assert steps.tolist() == list(range(0, 301, 10))
+    assert replay(Settings(d_k=2))[1] is weights
 
 
 def test_watching_replays_the_training():

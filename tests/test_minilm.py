@@ -20,6 +20,7 @@ from attention_core.minilm import (
     name_roles,
     role_shares,
 )
+from test_learning import assert_refused
 
 # Made once with PyTorch and transformers by tests/data/make_minilm_reference.py
 REFERENCE = np.load(Path(__file__).parent / "data" / "minilm_reference.npz")
@@ -53,17 +54,89 @@ def test_layer_norm_centres_and_scales_each_vector():
     assert np.all(layer_norm([4.0, 4.0], [1, 1], [0, 0]) == 0)
 
 
-@pytest.mark.parametrize(("call", "named"), [
-    (lambda: Encoder({"weight": np.ones(3)}, 1), "tensors"),
-    (lambda: Encoder(random_tensors(np.random.default_rng(0), n_words=3, n_places=3, n_layers=1, d_model=4), 2)([0, 1]),
-     "token_ids"),
-    (lambda: random_tensors(np.random.default_rng(0), n_words=0, n_places=3), "n_words"),
-    (lambda: role_shares(np.ones((6, 12, 4, 4))), "weights"),
-    (lambda: name_roles(np.ones((1, 1, 1, 4, 4)), threshold=2), "threshold"),
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, int])
+@pytest.mark.parametrize("function", [
+    gelu,
+    lambda x: layer_norm(x, [1, 1, 1], [0, 0, 0]),
+    lambda x: layer_norm(x, np.ones(3), np.zeros(3, np.float16)),
+    entropy,
 ])
-def test_wrong_arguments_are_named(call, named):
-    with pytest.raises(ValueError, match=named):
-        call()
+def test_the_type_is_that_of_the_input(function, dtype):
+    x = np.array([[0, 1, 0], [1, 0, 0]], dtype)
+    result = function(x)
+    assert result.dtype == (np.float64 if dtype is int else dtype)
+    np.testing.assert_allclose(result, function(x.astype(float)), atol=2e-3)
+
+
+def test_gelu_of_one_number():
+    np.testing.assert_allclose([gelu(1.0), gelu(np.float32(-1)), gelu(0)], [0.841344746, -0.158655254, 0], atol=1e-8)
+
+
+def small_tensors(**changed):
+    return random_tensors(np.random.default_rng(0), n_words=7, n_places=5, n_layers=2, d_model=4) | changed
+
+
+@pytest.mark.parametrize("name", small_tensors())
+def test_a_parameter_that_is_missing_or_of_another_shape_is_named_at_once(name):
+    tensors = small_tensors()
+    array = tensors.pop(name)
+    with pytest.raises(ValueError, match=f"^tensors 应为含有 {name} "):
+        Encoder(tensors, 2)
+    for wrong in (array[..., :-1], array[:0], array[None], array.sum(), array.astype(str)):
+        with pytest.raises(ValueError, match=r"^(embeddings|encoder)\.[\w.]+ 应为.+，收到的是.+。.+。$"):
+            Encoder(tensors | {name: wrong}, 2)
+
+
+@pytest.mark.parametrize("wrong", [[0, 1], [[0, 7]], [[-1, 0]], [[0] * 6], [[0.0]], [[True]], [["猫"]], [[0], [0, 1]],
+                                   None, 3], ids=repr)
+def test_ids_that_the_encoder_does_not_have_are_refused(wrong):
+    assert_refused("token_ids", Encoder(small_tensors(), 2), wrong)
+
+
+@pytest.mark.parametrize("token_ids", [np.array([[6, 0, 1]], np.uint8), np.zeros((2, 5), int), np.zeros((0, 3), int),
+                                       np.zeros((2, 0), int)])
+def test_ids_that_it_has_are_read(token_ids):
+    hidden, weights = Encoder(small_tensors(), 2)(token_ids)
+    assert hidden[-1].shape == (*token_ids.shape, 4)
+    assert weights[-1].shape == (len(token_ids), 2, token_ids.shape[1], token_ids.shape[1])
+
+
+def drawn(rng=None, **sizes):
+    rng = np.random.default_rng(0) if rng is None else rng
+    return random_tensors(rng, **{"n_words": 3, "n_places": 3, "n_layers": 1, "d_model": 4} | sizes)
+
+
+TABLES = np.ones((2, 1, 1, 16, 16))
+
+
+@pytest.mark.parametrize(("named", "call"), [
+    ("tensors", lambda: Encoder({"weight": np.ones(3)}, 1)),
+    ("tensors", lambda: Encoder(None, 1)),
+    ("tensors", lambda: Encoder({**drawn(), "encoder.layer.5.output.dense.bias": np.zeros(4)}, 1)),
+    ("n_heads", lambda: Encoder(drawn(), 3)),
+    ("n_heads", lambda: Encoder(drawn(), 0)),
+    *(("rng", lambda wrong=wrong: drawn(wrong)) for wrong in (0, "0", np.random.RandomState(0))),
+    *((name, lambda name=name, wrong=wrong: drawn(**{name: wrong})) for wrong in (0, -1, 1.5, None, "3")
+      for name in ("n_words", "n_places", "n_layers", "d_model")),
+    *(("std", lambda wrong=wrong: drawn(std=wrong)) for wrong in (-1, np.nan, np.inf, "x")),
+    *(("x", lambda wrong=wrong: gelu(wrong)) for wrong in ("x", None, [[1], [1, 2]])),
+    *(("x", lambda wrong=wrong: layer_norm(wrong, [1], [0])) for wrong in (1.0, "x", None, [], np.zeros((2, 0)))),
+    *(("gain", lambda wrong=wrong: layer_norm([1, 2], wrong, [0, 0])) for wrong in (1, [1], [1, 1, 1], [[1, 1]], None)),
+    *(("shift", lambda wrong=wrong: layer_norm([1, 2], [1, 1], wrong)) for wrong in (0, [0], [0, 0, 0], ["a", "b"])),
+    *(("epsilon", lambda wrong=wrong: layer_norm([1, 2], [1, 1], [0, 0], epsilon=wrong)) for wrong in (0, -1, np.nan)),
+    *(("weights", lambda function=function, wrong=wrong: function(wrong))
+      for function in (role_shares, name_roles, count_flips)
+      for wrong in (np.ones((6, 12, 4, 4)), np.ones((2, 1, 1, 16, 15)), TABLES[:0], TABLES[..., :1, :1], None, "x")),
+    *(("weights", lambda wrong=wrong: count_flips(wrong)) for wrong in (TABLES[:1], np.ones((3, 1, 1, 16, 16)),
+                                                                       TABLES[..., :10, :10])),
+    *(("weights", lambda wrong=wrong: entropy(wrong)) for wrong in (1.0, "x", None)),
+    ("threshold", lambda: name_roles(TABLES, threshold=2)),
+    *((name, lambda name=name, wrong=wrong: head_name(**{"layer": 0, "head": 0, name: wrong}))
+      for name in ("layer", "head") for wrong in (-1, 1.5, "1", None, True)),
+    *(("names", lambda wrong=wrong: count_roles(wrong)) for wrong in ([["水槽"]], [1, 2], None, [["自己"], []])),
+])
+def test_wrong_arguments_are_named(named, call):
+    assert_refused(named, call)
 
 
 def test_untrained_encoder_looks_everywhere_alike():
@@ -103,9 +176,9 @@ def test_sentences_are_minimal_pairs():
     tokens = load().tokens
     assert len(tokens) == 40
     for first, second in zip(tokens[::2], tokens[1::2]):
-        assert [place for place in range(16) if first[place] != second[place]] == [minilm.STATE]
-        assert (first[minilm.IT], first[minilm.PLACE - 1]) == ("it", "the")
-    assert (tokens[0][minilm.ANIMAL], tokens[0][minilm.PLACE]) == ("cat", "street")
+        assert [place for place in range(16) if first[place] != second[place]] == [minilm.STATE_AT]
+        assert (first[minilm.IT_AT], first[minilm.PLACE_AT - 1]) == ("it", "the")
+    assert (tokens[0][minilm.ANIMAL_AT], tokens[0][minilm.PLACE_AT]) == ("cat", "street")
     np.testing.assert_array_equal(load().token_ids, REFERENCE["token_ids"])   # the tokenizer of transformers
 
 
@@ -177,6 +250,17 @@ def test_roles_of_made_up_heads():
     np.testing.assert_allclose(role_shares(maps(back))[1], 1)
 
 
+def test_roles_are_counted_in_lists_too():
+    names = [["自己", "说不出"], ["自己", "句首"]]
+    assert count_roles(names) == {"句首": 1, "前一个词": 0, "后一个词": 0, "自己": 2, "句末": 0, "说不出": 1}
+
+
+def test_entropy_of_a_row_on_one_word_is_zero_and_not_minus_zero():
+    assert entropy([[1.0, 0.0], [0.5, 0.5]]).tolist() == [0.0, np.log(2)]
+    assert not np.signbit(entropy(np.eye(3))).any()
+    assert not np.signbit(entropy([1.0]))
+
+
 def test_threshold_decides_who_has_a_name():
     mostly = np.full((1, 1, 1, 4, 4), 0.1)
     mostly[..., 0] = 0.7
@@ -186,8 +270,8 @@ def test_threshold_decides_who_has_a_name():
 
 def test_flips_are_counted_pair_by_pair():
     weights = np.zeros((4, 1, 1, 16, 16))
-    rows = weights[:, 0, 0, minilm.IT]
-    rows[:, minilm.ANIMAL], rows[:, minilm.PLACE] = [0.6, 0.2, 0.6, 0.5], [0.3, 0.4, 0.3, 0.4]
+    rows = weights[:, 0, 0, minilm.IT_AT]
+    rows[:, minilm.ANIMAL_AT], rows[:, minilm.PLACE_AT] = [0.6, 0.2, 0.6, 0.5], [0.3, 0.4, 0.3, 0.4]
     assert count_flips(weights) == 1   # the first pair turns round, the second stays with the animal
 
 
@@ -200,5 +284,5 @@ def test_what_the_real_heads_do():
     assert sum(counts.values()) == 72
     assert counts["句首"] > 20
     assert counts["说不出"] > 36
-    tired, wide = data.weights[:2, 3, 1, minilm.IT]
-    assert tired[minilm.ANIMAL] > 0.7 > 0.3 > wide[minilm.ANIMAL]
+    tired, wide = data.weights[:2, 3, 1, minilm.IT_AT]
+    assert tired[minilm.ANIMAL_AT] > 0.7 > 0.3 > wide[minilm.ANIMAL_AT]

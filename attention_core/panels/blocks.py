@@ -12,11 +12,13 @@
 
 import functools
 import math
+import numbers
 import unicodedata
 from xml.etree import ElementTree
 
 import numpy as np
 
+from .._arrays import broadcast, fail, to_array, to_float
 from .palette import BLACK_TEXT_FROM
 
 WIDTH = 320
@@ -63,15 +65,41 @@ def shorten(text, room, size=FONT):
     return text + "…"
 
 
-def most(names, values, *, quotes="“”"):
+def leaders(values):
+    """最大的数在哪些位置；相差不到 1e-12 的算并列。
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        至少一个数，没有 NaN。
+
+    Returns
+    -------
+    places : ndarray of int
+        从前到后。
+
+    Examples
+    --------
+    >>> leaders([0.4, 0.2, 0.1 + 0.3])
+    array([0, 2])
+    """
+    values = np.asarray(values)
+    return np.flatnonzero(values >= values.max() - 1e-12)
+
+
+def most(names, values, *, one="{who}最多：{share}", tied="{who}一样多：各 {share}",
+         alike="每一样都一样多：各 {share}", quotes="“”"):
     """说出最大的是哪一样；并列时全部说出来，不替它们排名次。
 
     Parameters
     ----------
     names : sequence of str, length n
     values : array_like, shape (n,)
+    one, tied, alike : str
+        只有一个最大、有几个并列、全部并列时怎样说；里面可以有 ``{who}``（谁）、
+        ``{n}``（几个）和 ``{share}``（多少）。
     quotes : str
-        名字两边的引号；句子里的词用 ``"「」"``。
+        名字两边的引号，当中可以写上隔开它们的标点，例如 ``"「、」"``。
 
     Returns
     -------
@@ -85,13 +113,14 @@ def most(names, values, *, quotes="“”"):
     '“动物”“状态”一样多：各 0.40'
     >>> most(["动物", "地点"], [0.5, 0.5])
     '每一样都一样多：各 0.50'
+    >>> most(["猫", "它", "了"], [0.4, 0.4, 0.2], tied="最看{who}，各 {share}", quotes="「、」")
+    '最看「猫」、「它」，各 0.40'
     """
-    values = np.asarray(values, dtype=float)
-    best = values.max()
-    first = [name.join(quotes) for name, value in zip(names, values, strict=True) if value >= best - 1e-12]
-    if len(first) == 1:
-        return f"{first[0]}最多：{number(best)}"
-    return f"{'每一样都' if len(first) == values.size else ''.join(first)}一样多：各 {number(best)}"
+    names, best = _texts("names", names, len(values)), leaders(values)
+    say = one if len(best) == 1 else alike if len(best) == len(values) else tied
+    opening, *between, closing = quotes
+    who = "".join(between).join(f"{opening}{names[i]}{closing}" for i in best)
+    return say.format(who=who, n=len(best), share=number(values[best[0]]))
 
 
 def _format(x):
@@ -162,36 +191,52 @@ def _limit(values):
     return float(finite.max(initial=0.0))
 
 
-def _vector(name, values, length):
-    values = np.asarray(values, dtype=float)
-    if values.shape != (length,):
-        raise ValueError(f"{name} 应当是长 {length} 的一维数组，与词数相同；"
-                         f"收到的形状是 {values.shape}。")
+def _row(name, values, n):
+    """n 个数；与 figures 里的不同，NaN 和无穷大都有画法。"""
+    values = to_float(name, values)
+    if values.shape != (n,):
+        fail(name, f"长 {n} 的一维数组", f"形状 {values.shape}", "要一一对应。")
     return values
+
+
+def _texts(name, texts, n):
+    """n 段文字。"""
+    texts = [str(text) for text in texts]
+    if len(texts) != n:
+        fail(name, f" {n} 项", f" {len(texts)} 项", "要一一对应。")
+    return texts
+
+
+def _place(name, i, n):
+    """检查 ``i`` 是 n 个位置里的一个，或者 None。"""
+    if i is not None and (not isinstance(i, numbers.Integral) or isinstance(i, bool) or not 0 <= i < n):
+        fail(name, f"小于 {n} 的位置（整数，从 0 数起）", f" {i!r}", "一个也不标时写 None。")
 
 
 def _open(mask, shape):
     """把 mask 变成布尔数组，缺省处处可看。"""
     if mask is None:
         return np.ones(shape, dtype=bool)
-    mask = np.asarray(mask)
-    if mask.dtype != bool or np.broadcast_shapes(mask.shape, shape) != shape:
-        raise ValueError(f"mask 应当是能广播到 {shape} 的布尔数组（True 表示可以看）；"
-                         f"收到 {mask.dtype} 类型、形状 {mask.shape}。")
+    mask = to_array("mask", mask)
+    if mask.dtype != bool or broadcast(mask.shape, shape) != shape:
+        fail("mask", f"能广播到 {shape} 的布尔数组（True 表示可以看）", f" {mask.dtype} 类型、形状 {mask.shape}",
+             "0 和 1 请写成 mask.astype(bool)；形状要与画的数相同。")
     return np.broadcast_to(mask, shape)
+
+
+def _largest(names, values, named, crowd):
+    """最大的是谁；多于三个并列时只说有几个。"""
+    tied = named if len(leaders(values)) <= 3 else crowd
+    return most(names, values, one=named, tied=tied, alike=tied, quotes="「、」")
 
 
 def _strongest(labels, weights, is_open):
     """“份额最大的是「猫」，0.81”；并列时全部说出来。"""
-    if not is_open.any():
+    seen = is_open & ~np.isnan(weights)
+    if not seen.any():
         return "没有一个位置可以看"
-    is_open = is_open & ~np.isnan(weights)
-    best = np.max(np.where(is_open, weights, -np.inf))
-    names = [str(label) for label, weight, seen in zip(labels, weights, is_open, strict=True)
-             if seen and weight >= best - 1e-12]
-    if len(names) > 3:
-        return f"最大的份额 {number(best)}，{len(names)} 个位置并列"
-    return f"份额最大的是{'、'.join(f'「{name}」' for name in names)}，{number(best)}"
+    return _largest([labels[i] for i in np.flatnonzero(seen)], weights[seen],
+                    "份额最大的是{who}，{share}", "最大的份额 {share}，{n} 个位置并列")
 
 
 # ---------------------------------------------------------------- 积木
@@ -228,8 +273,9 @@ def sentence(tokens, weights=None, *, query=None, verb="问", mask=None, title=N
     """
     tokens = [str(token) for token in tokens]
     is_open = _open(mask, (len(tokens),))
+    _place("query", query, len(tokens))
     if weights is not None:
-        weights = _vector("weights", weights, len(tokens))
+        weights = _row("weights", weights, len(tokens))
     if label is None:
         who = f"「{tokens[query]}」在提问：" if query is not None else ""
         label = who + (_strongest(tokens, weights, is_open) if weights is not None
@@ -298,16 +344,15 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
     """
     labels = [str(name) for name in labels]
     is_open = _open(mask, (len(labels),))
+    _place("mark", mark, len(labels))
     limits = limits or {}
-    texts, numbers = {}, {}
+    texts, lengths = {}, {}
     for name, values in columns.items():
-        if len(values) != len(labels):
-            raise ValueError(f"columns 的「{name}」这一列应当有 {len(labels)} 项，"
-                             f"收到 {len(values)} 项。")
+        column = f"columns 的「{name}」"
         if any(isinstance(value, str) for value in values):
-            texts[name] = [str(value) for value in values]
+            texts[name] = _texts(column, values, len(labels))
         else:
-            numbers[name] = np.asarray(values, dtype=float)
+            lengths[name] = _row(column, values, len(labels))
             texts[name] = [number(value, digits) for value in values]
     if label is None:
         label = "；".join(
@@ -330,7 +375,7 @@ def bars(labels, columns, *, mask=None, mark=None, limits=None, title=None, labe
         x = start + c * column_width
         _write(svg, x, top + ROW / 2, shorten(name, column_width - 4), "ac-strong")
         room = max((text_width(text) for text in texts[name]), default=0) + 5
-        values = numbers.get(name)
+        values = lengths.get(name)
         if values is not None:
             limit = limits.get(name) or (1.0 if _limit(values) <= 1 and np.all(values >= 0)
                                          else _limit(values))
@@ -400,17 +445,15 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
     >>> svg.get("aria-label")
     '2 行 2 列的表，关掉 1 格。「那」：份额最大的是「那」，1.00；「只」：份额最大的是「那」、「只」，0.50'
     """
-    values = np.asarray(values, dtype=float)
+    values = to_float("values", values)
     if values.ndim != 2:
-        raise ValueError(f"values 应当是二维的表 (L, S)；收到的形状是 {values.shape}。"
-                         "多头的结果请取出一个头，或用 heads。")
+        fail("values", "形状 (L, S) 的表", f"形状 {values.shape}", "多头的结果请取出一个头，或用 heads。")
     n_rows, n_columns = values.shape
-    rows = [str(name) for name in (range(1, n_rows + 1) if rows is None else rows)]
-    columns = [str(name) for name in ((rows if n_rows == n_columns else range(1, n_columns + 1))
-                                      if columns is None else columns)]
-    for name, names, length in (("rows", rows, n_rows), ("columns", columns, n_columns)):
-        if len(names) != length:
-            raise ValueError(f"{name} 应当有 {length} 个名字，收到 {len(names)} 个。")
+    rows = _texts("rows", range(1, n_rows + 1) if rows is None else rows, n_rows)
+    if columns is None:
+        columns = rows if n_rows == n_columns else range(1, n_columns + 1)
+    columns = _texts("columns", columns, n_columns)
+    _place("query", query, n_rows)
     is_open = _open(mask, values.shape)
     if limit is None:
         limit = _limit(values[is_open]) if signed else 1.0
@@ -465,9 +508,10 @@ def _table_label(values, rows, columns, is_open, query, signed):
     if not values.size:
         return text
     if signed:
-        shown = np.where(is_open & np.isfinite(values), values, -np.inf)
-        i, j = np.unravel_index(np.argmax(shown), values.shape)
-        return f"{text}。最大的是「{rows[i]}」对「{columns[j]}」，{number(values[i, j])}"
+        seen = is_open & np.isfinite(values)
+        pairs = [f"{rows[i]}」对「{columns[j]}" for i, j in np.argwhere(seen)]
+        return f"{text}。" + (_largest(pairs, values[seen], "最大的是{who}，{share}", "最大的数 {share}，{n} 格并列")
+                             if pairs else "没有一格有数可看")
     picked = range(len(rows)) if query is None else [query]
     return f"{text}。" + "；".join(
         f"「{rows[i]}」：{_strongest(columns, values[i], is_open[i])}" for i in picked)
@@ -530,10 +574,10 @@ def heads(weights, rows=None, columns=None, *, names=None, mask=None, query=None
     svgs : list of Element
         可以直接放进 `View` 的积木列表里。
     """
-    weights = np.asarray(weights, dtype=float)
+    weights = to_float("weights", weights)
     if weights.ndim != 3:
-        raise ValueError(f"weights 应当是 (h, L, S)；收到的形状是 {weights.shape}。")
-    names = [f"第 {i + 1} 个头" for i in range(len(weights))] if names is None else list(names)
+        fail("weights", "形状 (h, L, S) 的数组", f"形状 {weights.shape}", "只有一个头时用 table。")
+    names = _texts("names", [f"第 {i + 1} 个头" for i in range(len(weights))] if names is None else names, len(weights))
     return [table(one, rows, columns, mask=mask, query=query, diagonal=diagonal, title=name,
                   digits=digits, width=width)
             for name, one in zip(names, weights, strict=True)]
@@ -566,12 +610,13 @@ def vectors(values, rows=None, columns=None, *, mark=None, limit=None, title=Non
     >>> vectors([[1, -0.5]], ["猫"], ["动物", "地点"]).get("aria-label")
     '「猫」：动物 1.00，地点 -0.50'
     """
-    values = np.asarray(values, dtype=float)
+    values = to_float("values", values)
     if values.ndim != 2:
-        raise ValueError(f"values 应当是 (n, d)；收到的形状是 {values.shape}。")
+        fail("values", "形状 (n, d) 的数组", f"形状 {values.shape}", "只有一个向量时写成 values[None, :]。")
     n, d = values.shape
-    rows = [str(name) for name in (range(1, n + 1) if rows is None else rows)]
-    columns = [str(name) for name in (range(1, d + 1) if columns is None else columns)]
+    rows = _texts("rows", range(1, n + 1) if rows is None else rows, n)
+    columns = _texts("columns", range(1, d + 1) if columns is None else columns, d)
+    _place("mark", mark, n)
     if label is None:
         label = "；".join(f"「{rows[i]}」：" + "，".join(
             f"{columns[j]} {number(values[i, j], digits)}" for j in range(d))
@@ -605,12 +650,13 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     -------
     svg : Element
     """
-    x = np.asarray(x, dtype=float)
+    x = to_float("x", x)
+    x = _row("x", x, x.size)
     if not isinstance(series, dict):
         series = {"": series}
     if len(series) > 3:
-        raise ValueError(f"series 最多三条曲线（再多就分不清了），收到 {len(series)} 条。")
-    series = {name: _vector(f"series 的「{name}」", y, len(x)) for name, y in series.items()}
+        fail("series", "最多三条曲线", f" {len(series)} 条", "再多就分不清了，请分成两张图。")
+    series = {name: _row(f"series 的「{name}」", y, len(x)) for name, y in series.items()}
     if label is None:
         label = title or y_label
         if point is not None:
@@ -618,9 +664,9 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
 
     top, left, bottom, right = _top(title) + 20, 52, height - 40, width - MARGIN - 8
     legend = [name for name in series if name]
-    across = _Axis(x, log_x, x_limits, left, right)
+    across = _Axis(x, log_x, "x_limits", x_limits, left, right)
     # 没有图例时也要空一点，最上面的刻度才不压着纵轴的名字。
-    up = _Axis(np.concatenate([*series.values(), np.zeros(0)]), log_y, y_limits, bottom,
+    up = _Axis(np.concatenate([*series.values(), np.zeros(0)]), log_y, "y_limits", y_limits, bottom,
                top + (24 if legend else 8))
     svg = _canvas("curve", height, label, title, width)
     for value in across.ticks():
@@ -679,7 +725,7 @@ def short_number(value):
 class _Axis:
     """把数换成像素位置：线性或对数。"""
 
-    def __init__(self, values, log, limits, start, end):
+    def __init__(self, values, log, name, limits, start, end):
         self.log, self.start, self.end = log, start, end
         if limits is None:
             good = values[np.isfinite(values) & ((values > 0) | (not log))]
@@ -687,7 +733,9 @@ class _Axis:
             if not log:
                 low = min(low, 0.0)
         else:
-            low, high = limits
+            low, high = _row(name, limits, 2)
+            if not (low <= high and np.isfinite([low, high]).all() and (low > 0 or not log)):
+                fail(name, "从小到大的两个有限数" + "（对数轴上都大于 0）" * log, f" {limits}", "先写小的，再写大的。")
         if low == high:
             high = low * 10 if log else low + 1
         self.low, self.high = float(low), float(high)
@@ -733,10 +781,8 @@ def text_table(header, rows, *, mark=None, title=None, label=None, width=WIDTH):
     svg : Element
     """
     header = [str(name) for name in header]
-    rows = [[str(cell) for cell in row] for row in rows]
-    for i, row in enumerate(rows):
-        if len(row) != len(header):
-            raise ValueError(f"rows 的第 {i + 1} 行应当有 {len(header)} 格，收到 {len(row)} 格。")
+    rows = [_texts(f"rows 的第 {i} 行", row, len(header)) for i, row in enumerate(rows, 1)]
+    _place("mark", mark, len(rows))
     if label is None:
         label = "；".join("，".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True))
                          for row in rows)

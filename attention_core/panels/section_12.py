@@ -1,6 +1,6 @@
 """第 12 节的面板：一个真实模型的 72 个头，一个一个看。"""
 
-from ..minilm import ANIMAL, IT, N_HEADS, N_LAYERS, PLACE, ROLES, head_name, load, name_roles, role_shares
+from ..minilm import ANIMAL_AT, IT_AT, N_HEADS, N_LAYERS, PLACE_AT, ROLES, head_name, load, name_roles, role_shares
 from ..steps import softmax
 from . import blocks, controls
 from .panel import Panel
@@ -16,8 +16,8 @@ MAPS = (*ROLES[:3], "it 给动物", "it 给地方")
 def _atlas(data):
     """每一种地图：每个头一个数，shape (6, 12)。前三种对四十句平均，后两种对前六句各一张。"""
     shares = dict(zip(ROLES, role_shares(data.weights)))
-    rows = data.weights[:len(data.log_weights), ..., IT, :]   # (6, 6, 12, N)：句、层、头、词
-    return shares | {"it 给动物": rows[..., ANIMAL], "it 给地方": rows[..., PLACE]}
+    rows = data.weights[:len(data.log_weights), ..., IT_AT, :]   # (6, 6, 12, N)：句、层、头、词
+    return shares | {"it 给动物": rows[..., ANIMAL_AT], "it 给地方": rows[..., PLACE_AT]}
 
 
 def real_heads():
@@ -29,15 +29,17 @@ def real_heads():
         tokens = data.tokens[sentence]
         weights = softmax(data.log_weights[sentence, layer - 1, head - 1], temperature=temperature)   # (N, N)
         chart = atlas[what] if atlas[what].ndim == 2 else atlas[what][sentence]   # (6, 12)
-        row, name = weights[IT], head_name(layer - 1, head - 1)
-        best = int(row.argmax())
+        row, name = weights[IT_AT], head_name(layer - 1, head - 1)
+        looks = blocks.most(tokens, row, one="最看{who}{share}", tied="最看{who}，各 {share}",
+                            alike="看每个词一样多，各 {share}", quotes="「、」")
         return View((
             blocks.table(chart, LAYERS, HEADS, query=layer - 1, limit=1.0,
                          title=f"72 个头，平均有多少权重给{what}" if chart is atlas[what] else f"72 个头：{what}多少"),
-            blocks.sentence(tokens, row, query=IT, title=f"{name} 里，it 看谁"),
-            blocks.table(weights, tokens, query=IT, title=f"{name} 的整张表"),
-        ), (f"{name}（{names[layer - 1, head - 1]}）：it 最看「{tokens[best]}」{blocks.number(row[best])}；"
-            f"给 {tokens[ANIMAL]} {blocks.number(row[ANIMAL])}，给 {tokens[PLACE]} {blocks.number(row[PLACE])}。"
+            blocks.sentence(tokens, row, query=IT_AT, title=f"{name} 里，it 看谁"),
+            blocks.table(weights, tokens, query=IT_AT, title=f"{name} 的整张表"),
+        ), (f"{name}（{names[layer - 1, head - 1]}）：it {looks}；"
+            f"给 {tokens[ANIMAL_AT]} {blocks.number(row[ANIMAL_AT])}，"
+            f"给 {tokens[PLACE_AT]} {blocks.number(row[PLACE_AT])}。"
             f"这里画的是“{what}”：{name} 是 {blocks.number(chart[layer - 1, head - 1])}。"))
 
     options = [(" ".join(words[1:-2]).replace(" ' ", "'"), i)
