@@ -1,6 +1,9 @@
 """练习：每道题的正确写法都收，每种错法都叫得出名字；读者写出什么来都不会弄坏笔记本。"""
 
+import ast
+import functools
 import inspect
+import itertools
 import re
 import subprocess
 import sys
@@ -58,24 +61,39 @@ def test_wrong_solution_is_named_with_numbers_and_reason(exercise, wrong):
     assert first.endswith(wrong.name)
     assert f"  原因：{wrong.why}" in lines
     shown = dict(line.strip().split("：", 1) for line in lines if "：" in line)
-    # 形状对不上的错法（11-1 的 own_values）得不出结果，numpy 的原话就是它的数字。
-    assert shown.get("你得到的") != shown.get("应该得到") or "ValueError: matmul" in verdict.text
+    # 形状对不上的错法（如 11-1 的 own_values）得不出结果，numpy 的原话就是它的数字。
+    assert shown.get("你得到的") != shown.get("应该得到") or "ValueError: " in verdict.text
     assert next(iter(inspect.signature(exercise.rights[0]).parameters)) in shown["拿来试的"]
+
+
+def with_cases(exercise, cases):
+    """The same exercise with other cases, and without names for mistakes."""
+    smaller = Exercise(exercise.id, exercise.title, task="", hint="")
+    smaller.stub(exercise._stub)
+    smaller.cases = cases
+    return smaller
+
+
+@every_wrong
+def test_what_the_reader_prints_comes_once_for_each_case_up_to_the_mistake(exercise, wrong, capsys):
+    @functools.wraps(wrong.function)
+    def debugged(*args):
+        print("看一看")
+        return wrong.function(*args)
+
+    n_passed = next(n for n, case in enumerate(exercise.cases)
+                    if with_cases(exercise, [case]).judge(wrong.function).status == "wrong")
+    assert exercise.judge(debugged).text.splitlines()[0].endswith(wrong.name)
+    assert capsys.readouterr().out == "看一看\n" * (n_passed + 1)
 
 
 @every_exercise
 def test_every_case_is_the_first_to_reject_some_wrong_solution(exercise):
-    def only(cases):
-        smaller = Exercise(exercise.id, exercise.title, task="", hint="")
-        smaller.stub(exercise._stub)
-        smaller.cases = cases
-        return smaller
-
     for place, case in enumerate(exercise.cases):
-        before = only(exercise.cases[:place])
+        before = with_cases(exercise, exercise.cases[:place])
         caught_here = [wrong.name for wrong in exercise.wrongs
                        if before.judge(wrong.function).status == "passed"
-                       and only([case]).judge(wrong.function).status == "wrong"]
+                       and with_cases(exercise, [case]).judge(wrong.function).status == "wrong"]
         assert caught_here, f"{exercise.id}：没有一种错法要靠“{case.mechanism}”这个例子才抓得住"
 
 
@@ -124,6 +142,157 @@ def test_a_section_has_two_to_four_exercises_numbered_in_order(notebook):
     ids = [exercise.id for exercise in in_section(notebook.section)]
     assert ids == [f"{notebook.section:02}-{n}" for n in range(1, len(ids) + 1)]
     assert 2 <= len(ids) <= 4
+
+
+# ---------------------------------------------------------------- 碰巧对的，也要抓得住
+
+# 本来就不影响结果的参数。
+IDLE = {("03-3", "w_k"), ("09-3", "n_heads")}
+# 各个参数的各轴叫什么，同一个字母是同一个长度；单独一个数也可以是长度；- 不看。例子的轴比写的少时，从右边对起。
+AXES = {
+    "02-1": "S, -", "02-2": "S, S v", "02-3": "d, S d, S d", "03-1": "n m, m k", "03-2": "n m, m k, m k",
+    "03-3": "n n, n m, m -, m v", "04-1": "n S", "04-3": "k, S k, S v", "05-1": "L k, S k",
+    "05-2": "n m, m k, m k", "06-2": "S, S", "07-1": "n m, m k, m k, m v", "07-2": "n m, p m", "07-3": "n d, n",
+    "08-2": "n, h, b", "09-1": "n m, h", "09-2": "h n k", "10-2": "n S, n S", "10-3": "s, n", "10-4": "n S, n S",
+    "11-1": "L d, S d", "11-2": "L, s, S", "11-3": "L S, S", "12-1": "n S",
+}
+
+
+@every_exercise
+def test_a_solution_that_does_not_look_at_an_argument_fails(exercise):
+    right = exercise.rights[0]
+    for fixed in exercise.cases:
+        assert exercise.judge(lambda *args, fixed=fixed: fixed.expected).status == "wrong", "一律返回同样的结果"
+        for place, name in enumerate(inspect.signature(right).parameters):
+            def without_reading(*args, place=place, fixed=fixed):
+                return right(*args[:place], fixed.args[place], *args[place + 1:])
+
+            if (exercise.id, name) not in IDLE:
+                assert exercise.judge(without_reading).status == "wrong", f"{name} 一律当成 {fixed.args[place]}"
+
+
+@pytest.mark.parametrize("id", AXES)
+def test_axes_that_may_differ_in_length_do_so_in_some_case(id):
+    lengths = []
+    for case in find(id).cases:
+        here = {}
+        for names, arg in zip(AXES[id].split(", "), case.args, strict=True):
+            for name, length in zip(names.split()[::-1], (np.shape(arg) or (arg,))[::-1], strict=False):
+                assert name == "-" or here.setdefault(name, length) == length
+        lengths.append(here)
+    for one, other in itertools.combinations(sorted(set().union(*lengths)), 2):
+        assert any(one in here and other in here and here[one] != here[other] for here in lengths), (one, other)
+
+
+def slips(node, parameters):
+    """一处常犯的疏忽：漏了转置，漏了 exp、log 或平方根，漏了半个算式，轴写错了，参数拿错了。"""
+    if isinstance(node, ast.Attribute) and node.attr == "T":
+        yield node.value
+    if isinstance(node, ast.BinOp):
+        yield from (node.left, node.right)
+    if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np.exp", "np.log", "np.sqrt"):
+        yield node.args[0]
+    if isinstance(node, ast.keyword) and node.arg == "axis":
+        yield ast.keyword("axis", ast.Constant(0))
+    if isinstance(node, ast.Name) and node.id in parameters:
+        yield from (ast.Name(other) for other in parameters if other != node.id)
+
+
+# 疏忽了也还是对的：例子里的分数都不大时，减不减最大值、减谁都一样；d 从哪一边的形状读都一样。
+HARMLESS = [
+    r"04-3 grown = np.exp\(scores\)",
+    r"06-2 grown = np.exp\(scores( - np.max\(values\))?\)",
+    r"07-1 grown = np.exp\(scores\)",
+    r"10-2 grown = np.exp\(shut\)",
+    r"10-4 grown = np.exp\(shut\)",
+    r"05-1 .*query.shape\[-1\].*",
+    r"11-1 grown = np.exp\(scores\)",
+    r"11-1 .*target.shape\[-1\].*",
+]
+
+
+@every_exercise
+def test_the_answer_with_one_slip_fails(exercise):
+    source = inspect.getsource(exercise.rights[0])
+    tree = ast.parse(source).body[0]
+    tree.decorator_list = []
+    parameters = [arg.arg for arg in tree.args.args]
+    lines = ast.unparse(tree).splitlines()
+    for node in list(ast.walk(tree)):
+        for field, value in list(ast.iter_fields(node)):
+            for place, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
+                for slip in slips(child, parameters) if isinstance(child, ast.AST) else ():
+                    setattr(node, field, slip if place is None else [*value[:place], slip, *value[place + 1:]])
+                    slipped = ast.unparse(tree)
+                    setattr(node, field, value)
+                    changed = " ".join(line.strip() for line in slipped.splitlines() if line not in lines)
+                    if not changed or any(re.fullmatch(harmless, f"{exercise.id} {changed}") for harmless in HARMLESS):
+                        continue
+                    namespace = dict(exercise.rights[0].__globals__)
+                    exec(slipped, namespace)
+                    with np.errstate(all="ignore"):
+                        assert exercise.judge(namespace[tree.name]).status == "wrong", slipped
+
+
+def softmax_without_care(scores, axis=-1):
+    return np.exp(scores) / np.exp(scores).sum(axis=axis, keepdims=True)
+
+
+# 读者写得出的错法，写法与登记的不一样，也要叫得出同样的名字。
+READERS_SLIPS = [
+    ("01-2", lambda words, first, second: len(words[words.index(first):]) - 1, "一直数到了句末"),
+    ("02-1", lambda s, t: np.exp(s) / t / (np.exp(s) / t).sum(), "温度没有起作用"),
+    ("02-2", lambda weights, values: np.sum(weights * values, axis=0), "份额乘到列上去了"),
+    ("02-3", lambda query, keys, values: (keys @ query / np.sum(keys @ query)) @ values, "没有取 e 的次方"),
+    ("02-3", lambda query, keys, values: query @ keys.T @ values, "没有变成份额，直接拿相似度去乘了"),
+    ("02-3", lambda query, keys, values: values[(keys @ query).argmax()], "只取了最像的一条"),
+    ("03-2", lambda x, w_q, w_k: (x @ w_q) @ (x @ w_k), "键忘了转置"),
+    ("03-2", lambda x, w_q, w_k: x @ w_k.T @ x.T, "没有乘 W_Q，直接拿输入当了查询"),
+    ("04-1", lambda scores: np.exp(scores - scores.max()) / np.exp(scores - scores.max()).sum(-1, keepdims=True),
+     "减的是整张表的最大值"),
+    ("04-1", lambda scores: np.exp(scores - scores.max(-1, keepdims=True)) / np.exp(
+        scores - scores.max(-1, keepdims=True)).sum(0), "归一沿错了轴：每一列加起来是 1"),
+    ("04-2", lambda s, t: np.exp(s - s.max()) / t / (np.exp(s - s.max()) / t).sum(), "温度没有起作用"),
+    ("04-2", lambda s, t: np.exp(s / t - s.max()) / np.exp(s / t - s.max()).sum(),
+     "减去的不是除过温度以后的最大值（或者没有减）"),
+    ("04-3", lambda query, keys, values: (keys @ query / np.sum(keys @ query)) @ values, "没有取 e 的次方"),
+    ("05-1", lambda query, keys: query @ keys.T / np.sqrt(len(query)), "按查询的个数缩放了"),
+    ("05-2", lambda x, w_q, w_k: x @ w_q @ (x @ w_k).T / np.sqrt(len(x)), "按词的个数缩放了"),
+    ("06-3", lambda f, x, step: (f(x + step) - f(x - step)) / 2 * step,
+     "少了括号：/ 2 * step 是先除以 2 再乘 step"),
+    ("06-3", lambda f, x, step: (f(x + step) - f(x - step)) * 0.5, "只除以了 2，没有除以步长"),
+    ("07-1", lambda x, w_q, w_k, w_v: softmax_without_care(x @ w_q @ (x @ w_k).T / len(w_q) ** 0.5) @ x @ w_v,
+     "按 d_model 缩放了"),
+    ("07-1", lambda x, w_q, w_k, w_v: softmax_without_care(x @ w_q @ (x @ w_k).T / w_q.shape[1] ** 0.5),
+     "停在了权重这一步"),
+    ("07-1", lambda x, w_q, w_k, w_v: softmax_without_care(x @ w_q @ (x @ w_k).T / w_q.shape[1] ** 0.5) @ x @ w_k,
+     "取走了键，没有取值"),
+    ("07-1", lambda x, w_q, w_k, w_v: softmax_without_care(x @ w_q @ (x @ w_k).T / w_q.shape[1] ** 0.5, 0) @ x @ w_v,
+     "归一沿错了轴：每一列加起来是 1"),
+    ("07-2", lambda x, positions: x + positions[:x.shape[-1]], "行数用了 d_model"),
+    ("10-2", lambda scores, mask: np.exp(scores) * mask / (np.exp(scores) * mask).sum(-1, keepdims=True),
+     "遮得太晚：被遮的分数已经进了次方，再补一次归一"),
+    ("11-3", lambda weights, words: [words[i] for i in np.argmax(weights, 0)], "沿错了轴：找的是每一列的最大"),
+    ("12-2", lambda weights: np.diagonal(weights, -1).sum(), "加起来了，没有取平均"),
+    ("13-1", lambda weights, target: -np.log(np.max(weights)), "看的是概率最大的选项"),
+]
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+@pytest.mark.parametrize(("id", "function", "name"), READERS_SLIPS)
+def test_a_readers_slip_gets_its_own_name(id, function, name):
+    assert find(id).judge(function).text.splitlines()[0].endswith(name)
+
+
+@every_exercise
+def test_code_in_a_hint_gives_functions_only_what_the_reader_has(exercise):
+    codes = [code for code in re.findall(r"`([^`]+)`", exercise.hint) if re.search(r"\w\(", code)]
+    nodes = [node for code in codes for node in ast.walk(ast.parse(code))]
+    known = set(inspect.signature(exercise._stub).parameters) | {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            assert {arg.id for arg in node.args if isinstance(arg, ast.Name)} <= known, ast.unparse(node)
 
 
 # 例子里应有的结果是手写的；这里用核心再对一遍：核心自己也要通过练习。

@@ -108,7 +108,7 @@ def test_a_sentence_is_cut_to_what_the_picture_can_hold(opened):
 
 NUMBERS = st.one_of(
     st.integers(), st.floats(allow_nan=True, allow_infinity=True), st.complex_numbers(), st.booleans(),
-    st.fractions(), st.decimals(), st.just(10**400), st.just(-(10**400)),
+    st.fractions(), st.decimals().filter(lambda x: not x.is_snan()), st.just(10**400), st.just(-(10**400)),
 )
 DTYPES = st.one_of(
     arrays_of.boolean_dtypes(), arrays_of.integer_dtypes(), arrays_of.unsigned_integer_dtypes(),

@@ -5,11 +5,13 @@ listed there: each stop of each of its controls is set and what the panel shows 
 """
 
 import base64
+import importlib
 import inspect
 import math
 import re
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -86,6 +88,39 @@ def test_every_section_lists_its_panels():
         module = __import__(f"attention_core.panels.{path.stem}", fromlist=["__all__"])
         found |= dict.fromkeys(module.__all__, path.stem)
     assert found == panels.PANELS
+
+
+def panel_modules():
+    return [importlib.import_module(f"attention_core.panels.{path.stem}")
+            for path in sorted(Path(panels.__file__).parent.glob("*.py")) if path.stem != "__init__"]
+
+
+def test_a_constant_of_one_name_is_one_kind_of_thing_in_all_panels():
+    kinds = {}
+    for module in panel_modules():
+        for name, value in vars(module).items():
+            if name.isupper():
+                kind = ("several", type(value[0])) if isinstance(value, tuple | list) else type(value)
+                kinds.setdefault(name, {}).setdefault(kind, []).append(module.__name__)
+    assert {name: found for name, found in kinds.items() if len(found) > 1} == {}
+    positions = {name: found for name, found in kinds.items() if name.endswith("_AT")}
+    assert len(positions) >= 5
+    assert all(found.keys() == {int} for found in positions.values())
+
+
+def test_no_section_needs_another_section():
+    for module in panel_modules():
+        assert not re.search(r"from \.section_|panels\.section_", inspect.getsource(module)), module.__name__
+
+
+def test_the_example_of_a_new_panel_works():
+    source = re.search(r"给了谁::\n\n((?:    .*\n|\n)+)", panels.__doc__)[1]
+    namespace = {"__package__": panels.__name__}
+    exec(inspect.cleandoc(source), namespace)
+    panel = namespace["one_row"]()
+    assert panel.view.finding == "「猫」最多：0.80。"
+    assert "每一样都一样多" in panel.set(temperature=math.inf).finding
+    panel.close()
 
 
 @pytest.mark.parametrize("name", sorted(panels.PANELS))
@@ -236,6 +271,49 @@ def test_several_settings_at_once_draw_once():
     panel.set(a=2, b=3)
     assert calls == [(1, 1), (2, 3)]
     panel.close()
+
+
+@pytest.mark.parametrize("later", [
+    lambda panel: panel.set(n=3), lambda panel: setattr(panel.controls["n"], "value", 3),
+    lambda panel: panel._button.click(), lambda panel: panel.close(),
+], ids=["set", "slider", "reset", "close"])
+@pytest.mark.parametrize("sooner", [
+    lambda panel: panel.set(n=2), lambda panel: setattr(panel.controls["n"], "value", 2),
+], ids=["set", "slider"])
+def test_a_slow_picture_does_not_cover_a_later_one(sooner, later):
+    """JupyterLab runs the callbacks of sliders in a thread beside the running cell."""
+    slow, released = threading.Event(), threading.Event()
+
+    def render(n):
+        if n == 2:
+            slow.set()
+            assert released.wait(10)
+        return View([blocks.bars(["个数"], {"值": [n]})], f"个数是 {n}")
+    panel = one_panel(render)
+    threads = [threading.Thread(target=move, args=[panel], daemon=True) for move in (sooner, later)]
+    threads[0].start()
+    assert slow.wait(10)
+    threads[1].start()
+    threads[1].join(0.2)   # time enough to overtake, if it can
+    assert not panel.closed   # else the slow picture would be shown in widgets that are gone
+    released.set()
+    for thread in threads:
+        thread.join(10)
+        assert not thread.is_alive()
+    n = panel.settings["n"]
+    assert panel.view.finding == f"个数是 {n}"
+    assert shown(panel) == (panel.render(n=n).finding_html(), panel.render(n=n).html())
+    assert panel.error is None
+    panel.close()
+
+
+def test_a_slider_moved_after_closing_draws_nothing():
+    panel = one_panel()
+    on_change = panel._on_change   # a callback that was waiting while the panel was closed
+    panel.close()
+    panel.controls["n"].value = 9
+    on_change({})
+    assert "个数是 1" in shown(panel)[0]
 
 
 def test_two_panels_do_not_interfere():
@@ -500,22 +578,65 @@ def test_numbers_in_a_cell(value, text):
     assert blocks.number(value) == text
 
 
-@pytest.mark.parametrize("call", [
-    lambda: blocks.sentence(["猫"], [.5, .5]),
-    lambda: blocks.sentence(["猫"], [.5], mask=[1]),
-    lambda: blocks.bars(["猫"], {"权重": [.5, .5]}),
-    lambda: blocks.table([.5]),
-    lambda: blocks.table([[.5]], ["猫", "它"]),
-    lambda: blocks.table([[.5]], mask=np.ones((2, 2), bool)),
-    lambda: blocks.heads([[.5]]),
-    lambda: blocks.vectors([.5]),
-    lambda: blocks.curve([1, 2], {"a": [1, 2], "b": [1, 2], "c": [1, 2], "d": [1, 2]}),
-    lambda: blocks.curve([1, 2], [1, 2, 3]),
-    lambda: blocks.text_table(["甲"], [["1", "2"]]),
+@pytest.mark.parametrize(("call", "message"), [
+    (lambda: blocks.most(["猫"], [1, 2]), "names 应为 2 项，收到的是 1 项"),
+    (lambda: blocks.sentence(["猫"], [.5, .5]), r"weights 应为长 1 的一维数组，收到的是形状 \(2,\)"),
+    (lambda: blocks.sentence(["猫"], ["多"]), "weights 应为数字数组"),
+    (lambda: blocks.sentence(["猫"], [.5], mask=[1]), r"mask 应为能广播到 \(1,\) 的布尔数组.* int64 类型"),
+    (lambda: blocks.sentence(["猫"], [.5], mask=[True, False]), r"mask 应为能广播到 \(1,\) .*形状 \(2,\)"),
+    (lambda: blocks.sentence(["猫"], [.5], mask=[[True], [True]]), r"mask 应为能广播到 \(1,\) .*形状 \(2, 1\)"),
+    (lambda: blocks.bars(["猫"], {"权重": [.5]}, mask=[True, False]), r"mask 应为能广播到 \(1,\)"),
+    (lambda: blocks.bars(["猫"], {"权重": [.5, .5]}), r"columns 的「权重」 应为长 1 的一维数组.*形状 \(2,\)"),
+    (lambda: blocks.bars(["猫"], {"说明": ["a", "b"]}), "columns 的「说明」 应为 1 项，收到的是 2 项"),
+    (lambda: blocks.table([.5]), r"values 应为形状 \(L, S\) 的表，收到的是形状 \(1,\)。.*heads"),
+    (lambda: blocks.table([[.5], [.5, .5]]), "values 应为各行等长的数组"),
+    (lambda: blocks.table([[.5]], ["猫", "它"]), "rows 应为 1 项，收到的是 2 项"),
+    (lambda: blocks.table([[.5]], ["猫"], []), "columns 应为 1 项，收到的是 0 项"),
+    (lambda: blocks.table([[.5]], mask=np.ones((2, 2), bool)), r"mask 应为能广播到 \(1, 1\) .*形状 \(2, 2\)"),
+    (lambda: blocks.table([[.5, .5]], mask=np.ones((3, 1), bool)), r"mask 应为能广播到 \(1, 2\) .*形状 \(3, 1\)"),
+    (lambda: blocks.table([[.5, .5]], mask=np.ones(3, bool)), r"mask 应为能广播到 \(1, 2\) .*形状 \(3,\)"),
+    (lambda: blocks.heads([[.5]]), r"weights 应为形状 \(h, L, S\) 的数组，收到的是形状 \(1, 1\)。.*table"),
+    (lambda: blocks.heads([[[.5]], [[.5]]], names=["x"]), "names 应为 2 项，收到的是 1 项"),
+    (lambda: blocks.vectors([.5]), r"values 应为形状 \(n, d\) 的数组，收到的是形状 \(1,\)"),
+    (lambda: blocks.vectors([[.5]], []), "rows 应为 1 项，收到的是 0 项"),
+    (lambda: blocks.vectors([[.5]], ["猫"], ["a", "b"]), "columns 应为 1 项，收到的是 2 项"),
+    (lambda: blocks.curve([1, 2], {name: [1, 2] for name in "abcd"}), "series 应为最多三条曲线，收到的是 4 条"),
+    (lambda: blocks.curve([1, 2], [1, 2, 3]), r"series 的「」 应为长 2 的一维数组，收到的是形状 \(3,\)"),
+    (lambda: blocks.curve([[1, 2]], [1, 2]), r"x 应为长 2 的一维数组，收到的是形状 \(1, 2\)"),
+    (lambda: blocks.text_table(["甲"], [["1"], ["1", "2"]]), "rows 的第 2 行 应为 1 项，收到的是 2 项"),
 ])
-def test_wrong_input_is_named_in_chinese(call):
-    with pytest.raises(ValueError, match=r"应当|最多|放不下"):
+def test_wrong_input_is_named_in_chinese(call, message):
+    with pytest.raises(ValueError, match=f"^{message}.*。$"):
         call()
+
+
+@pytest.mark.parametrize(("block", "name", "n"), [
+    (lambda i: blocks.sentence("那只猫", [0, 0, 1], query=i), "query", 3),
+    (lambda i: blocks.sentence("那只猫", query=i), "query", 3),
+    (lambda i: blocks.bars("那只猫", {"权重": [0, 0, 1]}, mark=i), "mark", 3),
+    (lambda i: blocks.table(np.eye(3), query=i), "query", 3),
+    (lambda i: blocks.table(np.ones((2, 5)), query=i), "query", 2),
+    (lambda i: blocks.heads(np.ones((4, 2, 3)), query=i), "query", 2),
+    (lambda i: blocks.vectors(np.ones((3, 5)), mark=i), "mark", 3),
+    (lambda i: blocks.text_table("甲乙", ["12", "34", "56"], mark=i), "mark", 3),
+])
+def test_a_place_is_one_of_those_there_are(block, name, n):
+    for i in (None, 0, n - 1, np.int64(1)):
+        block(i)
+    for i in (n, 9, -1, -n, 1.0, "它", True):
+        expected = f"{name} 应为小于 {n} 的位置（整数，从 0 数起），收到的是 {i!r}。一个也不标时写 None。"
+        with pytest.raises(ValueError, match=f"^{expected}$"):
+            block(i)
+
+
+@pytest.mark.parametrize("axis", ["x", "y"])
+@pytest.mark.parametrize(("log", "limits"), [
+    (True, (0, 1)), (True, (-1, 1)), (True, (10, 1)), (False, (1, 0)), (False, (0, math.inf)), (False, (math.nan, 1)),
+    (False, (1, 2, 3)), (False, 5), (False, "ab"),
+])
+def test_an_axis_that_cannot_be_drawn_is_named(axis, log, limits):
+    with pytest.raises(ValueError, match=f"^{axis}_limits 应为"):
+        blocks.curve([1, 2], [1, 2], **{f"log_{axis}": log, f"{axis}_limits": limits})
 
 
 @pytest.mark.parametrize("block", [

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from attention_core import inputs, scaled_dot_product_attention
-from attention_core.panels import blocks, section_07, section_08
+from attention_core.panels import blocks, random_sentence, section_07, section_08
 
-IT, CAT, TIRED, THAT = 7, 2, 9, 0
+IT_AT, CAT_AT, TIRED_AT, THAT_AT = 7, 2, 9, 0
 
 
 def texts(block):
@@ -22,18 +22,18 @@ class TestEveryWordAsks:
         # By hand: the query of 它 is (8, 0, ...), so its scores are 8/sqrt(6) at 猫, 2.4/sqrt(6) at 只, else 0.
         cat, one = math.exp(8 / math.sqrt(6)), math.exp(2.4 / math.sqrt(6))
         share = cat / (cat + one + 9)
-        view = section_07._render_every_word(IT, 1.0)
+        view = section_07._render_every_word(IT_AT, 1.0)
         assert f"「猫」最多，{share:.2f}；给自己 {1 / (cat + one + 9):.2f}" in view.finding
         # 动物 of the new content: all of 猫, 0.3 of 只.
         assert f"动物 {(cat + 0.3 * one) / (cat + one + 9):.2f}" in view.blocks[2].get("aria-label")
 
     def test_a_word_that_asks_nobody_shares_alike(self):
-        assert "十一个词各分 0.09" in section_07._render_every_word(THAT, 1.0).finding
+        assert "十一个词各分 0.09" in section_07._render_every_word(THAT_AT, 1.0).finding
 
     def test_uniform_at_infinity_and_one_word_at_zero(self):
-        assert "十一个词各分 0.09" in section_07._render_every_word(CAT, math.inf).finding
-        assert "「马路」最多，1.00；给自己 0.00" in section_07._render_every_word(CAT, 0.0).finding
-        assert "「它」最多，1.00" in section_07._render_every_word(TIRED, 0.0).finding
+        assert "十一个词各分 0.09" in section_07._render_every_word(CAT_AT, math.inf).finding
+        assert "「马路」最多，1.00；给自己 0.00" in section_07._render_every_word(CAT_AT, 0.0).finding
+        assert "「它」最多，1.00" in section_07._render_every_word(TIRED_AT, 0.0).finding
 
     def test_ties_are_named_together(self):
         # At T = 0 those who ask nobody tie with all; nobody else ties in the made-up sentence.
@@ -58,9 +58,9 @@ class TestWordOrder:
     def test_each_word_is_compared_with_itself(self):
         words = list("我爱北京天安门")
         vectors, places = inputs.word_vectors(words, 16), inputs.position_vectors(7, 16)
-        order = list(section_07.shuffled(7, "random"))
+        order = list(random_sentence.shuffled(7, "random"))
         assert order != list(np.argsort(order))   # else the direction could not be told
-        before, after = (scaled_dot_product_attention(*((x + places) @ section_07.PROJECTIONS))[0]
+        before, after = (scaled_dot_product_attention(*((x + places) @ random_sentence.PROJECTIONS))[0]
                          for x in (vectors, vectors[order]))
         expected = [f"{math.dist(before[j], after[order.index(j)]):.2f}" for j in range(7)]
         shown = texts(section_07._render_word_order("".join(words), "random", 1.0, 1.0).blocks[2])
@@ -69,10 +69,22 @@ class TestWordOrder:
     def test_the_same_order_changes_nothing(self):
         assert "一点没变" in section_07._render_word_order("猫追狗", "same", 2.0, 1.0).finding
 
+    @pytest.mark.parametrize("n", range(2, 17))
+    @pytest.mark.parametrize("how", ["swap", "reverse", "random"])
+    def test_another_order_is_another_order(self, n, how):
+        assert list(random_sentence.shuffled(n, how)) != list(range(n))
+
+    @pytest.mark.parametrize("strength", [0.0, 1.0])
+    @pytest.mark.parametrize(("text", "how"), [("猫追狗", "same"), ("猫", "random"), ("", "same")])
+    def test_an_order_that_stays_is_called_so(self, text, how, strength):
+        finding = section_07._render_word_order(text, how, strength, 1.0).finding
+        assert "词序没有动" in finding
+        assert "变动以后" not in finding
+
     @pytest.mark.parametrize("how", ["swap", "reverse", "random", "same"])
     @pytest.mark.parametrize("n", [0, 1, 2, 16])
     def test_an_order_has_every_place_once(self, n, how):
-        assert sorted(section_07.shuffled(n, how)) == list(range(n))
+        assert sorted(random_sentence.shuffled(n, how)) == list(range(n))
 
     def test_the_second_table_has_the_new_order(self):
         words = [text for text in texts(section_07._render_word_order("甲 乙 丙", "swap", 0.0, 1.0).blocks[1])

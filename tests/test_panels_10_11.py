@@ -70,17 +70,17 @@ class TestLaterWord:
 
 class TestCrossAttention:
     # The query of "it" is 12 (.7 代词 + .5 动物), d_k is 9: its scores are 2.8 at 它, 2 at 猫, .6 at 只, else 0.
-    IT = 7
+    IT_AT = 7
     CAT, CLASSIFIER, PRONOUN = np.exp([2.0, 0.6, 2.8])
 
     def test_it_asks_the_whole_sentence(self):
-        share, blanks = decimals_in(section_11._render(self.IT, 11, True, 1.0).finding)
+        share, blanks = decimals_in(section_11._render(self.IT_AT, 11, True, 1.0).finding)
         assert share == pytest.approx(self.PRONOUN / (self.PRONOUN + self.CAT + self.CLASSIFIER + 8), abs=5e-3)
         assert blanks == 0
 
     @pytest.mark.parametrize(("shut", "others"), [(True, 4), (False, 9)])
     def test_six_words_and_five_blanks(self, shut, others):
-        finding = section_11._render(self.IT, 6, shut, 1.0).finding
+        finding = section_11._render(self.IT_AT, 6, shut, 1.0).finding
         total = self.CAT + self.CLASSIFIER + others
         assert "最看「猫」" in finding
         assert decimals_in(finding) == pytest.approx([self.CAT / total, (others - 4) / total], abs=5e-3)
@@ -91,4 +91,4 @@ class TestCrossAttention:
         assert f"没有最看谁，{shared_by} 个位置并列，各 {1 / shared_by:.2f}" in finding
 
     def test_hard(self):
-        assert decimals_in(section_11._render(self.IT, 11, True, 0.0).finding) == [1.0, 0.0]
+        assert decimals_in(section_11._render(self.IT_AT, 11, True, 0.0).finding) == [1.0, 0.0]

@@ -200,6 +200,10 @@ def test_passing_again_writes_nothing(clean_progress):
         ({"XDG_DATA_HOME": "/data"}, "/data/attention_core/progress.json"),
         ({"HOME": "/home/me", "USERPROFILE": "/home/me"}, "/home/me/.local/share/attention_core/progress.json"),
         ({"ATTENTION_PROGRESS": "", "XDG_DATA_HOME": "/data"}, "/data/attention_core/progress.json"),
+        ({"ATTENTION_PROGRESS": "~/p.json", "HOME": "/home/me", "USERPROFILE": "/home/me"}, "/home/me/p.json"),
+        ({"XDG_DATA_HOME": "~/data", "HOME": "/home/me", "USERPROFILE": "/home/me"},
+         "/home/me/data/attention_core/progress.json"),
+        ({"ATTENTION_PROGRESS": "~no_such_user/p.json"}, "~no_such_user/p.json"),
     ],
 )
 def test_each_person_has_a_file_of_their_own(monkeypatch, variables, expected):

@@ -5,10 +5,12 @@
 读者的结果与例子不符时，先看它是不是正好等于某种错法的结果，是的话就叫得出错在哪里。
 """
 
+import contextlib
 import copy
 import dis
 import importlib
 import inspect
+import io
 import re
 import traceback
 import warnings
@@ -193,18 +195,18 @@ class Exercise:
         """
         if not callable(function):
             return self._not_yet(f"第二个参数要给函数本身（{self.function_name}，后面不带括号和参数）")
-        noticed = []
+        noticed, outcomes = [], []
         for case in self.cases:
             try:
-                got = self._run(function, case, noticed)
+                outcomes.append(self._run(function, case, noticed))
             except _UnsolvedError:
                 return Verdict("unsolved", f"{self.id} 还没写：{self.title}。补完 {self.function_name} 再运行这一格。")
             except _ProblemError as problem:
-                wrong = problem.crash and self._recognise(function, case, problem.crash)
+                wrong = problem.crash and self._recognise(function, [*outcomes, problem.crash])
                 lines = [wrong.name, *problem.lines, f"原因：{wrong.why}"] if wrong else problem.lines
                 return self._not_yet(*lines, self._tried(case), *noticed)
-            if not _same(got, case.expected):
-                return self._mistaken(function, case, got, noticed)
+            if not _same(outcomes[-1], case.expected):
+                return self._mistaken(function, outcomes, noticed)
         return Verdict("passed", "\n  ".join([f"{self.id} 通过：{self.title}。", *noticed]))
 
     def _run(self, function, case, noticed):
@@ -236,9 +238,10 @@ class Exercise:
                 raise _ProblemError(f"改动了输入 {name}。请先复制一份（{name}.copy()），或者每一步都算出新的数组")
         return _comparable(result, case.expected)
 
-    def _mistaken(self, function, case, got, noticed):
+    def _mistaken(self, function, outcomes, noticed):
         """说出错在哪里：形状、名字、试的是什么、得到什么、应该得到什么、为什么。"""
-        wrong = self._recognise(function, case, got)
+        case, got = self.cases[len(outcomes) - 1], outcomes[-1]
+        wrong = self._recognise(function, outcomes)
         if wrong:
             name, why = wrong.name, wrong.why
         else:
@@ -249,10 +252,11 @@ class Exercise:
         return self._not_yet(name, self._tried(case), f"你得到的：{shown}", f"应该得到：{wanted}",
                              f"原因：{why}", *noticed)
 
-    def _recognise(self, function, case, outcome):
-        """找出与读者的结果（数组，或异常的原话）相同的错法；不止一种时，看哪一种在别的例子上也相同。
+    def _recognise(self, function, outcomes):
+        """找出与读者最后一个结果（数组，或异常的原话）相同的错法；不止一种时，看哪一种在别的例子上也相同。
 
-        结果只是一个数时容易碰巧相同，所以要在每个例子上都相同才算。
+        结果只是一个数时容易碰巧相同，所以要在每个例子上都相同才算。``outcomes`` 是读者到此为止的结果；
+        后面的例子在这里补上，读者自己的 print 不再出声。
         """
         def run(function, case):
             try:
@@ -267,10 +271,12 @@ class Exercise:
                 return _same(one, other)
             return isinstance(one, str) and isinstance(other, str) and one == other
 
-        candidates = [wrong for wrong in self.wrongs if agree(run(wrong.function, case), outcome)]
+        case = self.cases[len(outcomes) - 1]
+        candidates = [wrong for wrong in self.wrongs if agree(run(wrong.function, case), outcomes[-1])]
         if not candidates:
             return None
-        outcomes = [run(function, other) for other in self.cases]
+        with contextlib.redirect_stdout(io.StringIO()):
+            outcomes = [*outcomes, *(run(function, later) for later in self.cases[len(outcomes):])]
         agreeing = [sum(agree(run(wrong.function, other), outcome)
                         for other, outcome in zip(self.cases, outcomes, strict=True)) for wrong in candidates]
         if case.expected.ndim == 0 and max(agreeing) < len(self.cases):

@@ -46,11 +46,9 @@ def path():
     path : pathlib.Path
         环境变量 ``ATTENTION_PROGRESS``；没有设时在用户自己的数据文件夹里。
     """
-    chosen = os.environ.get("ATTENTION_PROGRESS")
-    if chosen:
-        return Path(chosen)
     data = os.environ.get("APPDATA") or os.environ.get("XDG_DATA_HOME") or "~/.local/share"
-    return Path(os.path.expanduser(data)) / "attention_core" / "progress.json"
+    chosen = os.environ.get("ATTENTION_PROGRESS") or os.path.join(data, "attention_core", "progress.json")
+    return Path(os.path.expanduser(chosen))   # Path.expanduser 遇到没有的用户会抛出异常
 
 
 def record(id):

@@ -16,7 +16,7 @@ what_is_left = Exercise(
 
 @what_is_left.stub
 def my_note_left(n_rewrites, overwrite):
-    """改写 n_rewrites 次以后，最早的那份还剩几成。"""
+    """改写 n_rewrites 次以后，最早的那份还剩几分之几（一开始是 1）。"""
     ...  # 你的代码
 
 
@@ -51,6 +51,11 @@ def one_too_many(n_rewrites, overwrite):
 @what_is_left.wrong("把盖掉的当成了留下的", "overwrite 是被盖掉的那一份，留下的是 1 - overwrite。")
 def overwritten_share(n_rewrites, overwrite):
     return overwrite ** n_rewrites
+
+
+@what_is_left.wrong("忘了次数：只算了一次", "改写 n_rewrites 次，就要乘 n_rewrites 次 1 - overwrite。")
+def once(n_rewrites, overwrite):
+    return 1 - overwrite
 
 
 what_is_left.case("次数", 0, 0.3, expected=1.0, why="还没有改写过，一点也没少。")
@@ -101,6 +106,16 @@ def only_between(words, first, second):
     return words.index(second) - words.index(first) - 1
 
 
-count_rewrites.case("相邻的两个词", ["猫", "累"], "猫", "累", expected=1, why="读第二个词时改写了一次。")
-count_rewrites.case("从哪里数起", ["那", "只", "猫", "没", "过"], "猫", "过", expected=2,
-                    why="只有「没」和「过」改写了它。")
+@count_rewrites.wrong("一直数到了句末", "只数到 second 为止；它后面的词这时还没有读到。")
+def to_the_end(words, first, second):
+    return len(words) - 1 - words.index(first)
+
+
+@count_rewrites.wrong("两个位置减反了", "second 在后面，它的位置大：用 second 的位置减 first 的位置。")
+def reversed_difference(words, first, second):
+    return words.index(first) - words.index(second)
+
+
+count_rewrites.case("相邻的两个词", ["它", "累"], "它", "累", expected=1, why="读第二个词时改写了一次。")
+count_rewrites.case("从哪里数起，数到哪里", ["那", "只", "猫", "没", "过", "马路", "因为", "累"], "猫", "过",
+                    expected=2, why="只有「没」和「过」改写了它；「过」后面的词还没有读到。")

@@ -57,13 +57,21 @@ def multiplied(similarity, temperature):
     return grown / grown.sum()
 
 
-@shares.wrong("没有用温度", "取次方之前，相似度要先除以温度。")
+@shares.wrong("温度没有起作用",
+              "要在取次方之前除。取了次方以后才除，温度在分子分母里约掉了，和没有用它一样。")
 def no_temperature(similarity, temperature):
     grown = np.exp(similarity)
     return grown / grown.sum()
 
 
-shares.case("份额", [0.0, np.log(3)], 1.0, expected=[0.25, 0.75], why="e 的次方是 1 和 3，总和 4，各占 1/4 和 3/4。")
+@shares.wrong("归一以后才除以温度", "那样份额加起来就不是 1 了。温度要在取次方之前除。")
+def divided_late(similarity, temperature):
+    grown = np.exp(similarity)
+    return grown / grown.sum() / temperature
+
+
+shares.case("份额", [0.0, np.log(2), np.log(5)], 1.0, expected=[0.125, 0.25, 0.625],
+            why="e 的次方是 1、2、5，总和 8，各占 1/8、2/8、5/8。")
 shares.case("温度", [0.0, np.log(9)], 2.0, expected=[0.25, 0.75],
             why="除以温度 2 以后，e 的次方从 1 和 9 变成 1 和 3。")
 
@@ -120,9 +128,36 @@ def not_summed(weights, values):
     return weights[:, None] * values
 
 
+@blend.wrong("加起来了，没有乘份额", "每一条要先乘自己的份额，再加。")
+def only_summed(weights, values):
+    return values.sum(axis=0)
+
+
+@blend.wrong("份额乘到列上去了",
+             "份额是一条一个，要乘整整一行：weights[:, None] * values。直接 weights * values，是每一列乘一个份额。")
+def share_per_column(weights, values):
+    return (weights * values).sum(axis=0)
+
+
+@blend.wrong("左右写反了", "values @ weights 是把一条内容里的数按份额加；份额要乘各条内容，写在左边。")
+def values_first(weights, values):
+    return values @ weights
+
+
+@blend.wrong("装结果的数组长度不对", "混好的一份与每一条一样长，是 d_v 个数，不是有几条就有几个。")
+def as_long_as_weights(weights, values):
+    mixed = np.zeros(len(weights))
+    for weight, value in zip(weights, values):
+        mixed += weight * value
+    return mixed
+
+
 blend.case("加起来", [0.5, 0.5], [[2.0, 4.0], [0.0, 8.0]], expected=[1.0, 6.0],
            why="份额一样时，结果正好在两条的中间。")
-blend.case("份额", [0.25, 0.75], [[4.0, 0.0], [0.0, 4.0]], expected=[1.0, 3.0], why="0.25 × 4 = 1，0.75 × 4 = 3。")
+blend.case("份额", [0.25, 0.75], [[4.0, 8.0], [0.0, 4.0]], expected=[1.0, 5.0],
+           why="0.25 × 4 + 0.75 × 0 = 1，0.25 × 8 + 0.75 × 4 = 5。")
+blend.case("有几条，每条几个数", [0.5, 0.25, 0.25], [[2.0, 0.0], [4.0, 4.0], [0.0, 8.0]], expected=[2.0, 3.0],
+           why="三条内容各有两个数，混好的还是两个数：1 + 1 + 0 = 2，0 + 1 + 2 = 3。")
 
 
 lookup = Exercise(
@@ -173,12 +208,36 @@ def no_total(query, keys, values):
     return np.exp(keys @ query) @ values
 
 
+@lookup.wrong("停在了份额这一步", "份额算好以后，还要按它取内容：weights @ values。")
+def only_weights(query, keys, values):
+    grown = np.exp(keys @ query)
+    return grown / grown.sum()
+
+
+@lookup.wrong("没有取 e 的次方", "份额不是相似度直接除以总和：要先取 e 的相似度次方，再除以总和。")
+def plain_shares(query, keys, values):
+    similarity = keys @ query
+    return similarity / similarity.sum() @ values
+
+
+@lookup.wrong("没有变成份额，直接拿相似度去乘了", "相似度加起来不是 1。中间要先取 e 的次方，再除以总和。")
+def raw_similarity(query, keys, values):
+    return keys @ query @ values
+
+
 @lookup.wrong("只取了最像的一条", "柔性查询不只取第一名，每一条都按份额掺一点。")
 def exact(query, keys, values):
     return values[np.argmax(keys @ query)]
 
 
-lookup.case("份额", [1.0, 0.0], [[2.0, 5.0], [2.0, 7.0]], [[3.0, 0.0], [3.0, 4.0]], expected=[3.0, 2.0],
-            why="两个点积都是 2，一样像，份额各一半。")
-lookup.case("标签与内容的分工", [np.log(3), 0.0], [[0.0, 5.0], [1.0, 7.0]], [[8.0, 0.0], [0.0, 4.0]],
-            expected=[2.0, 3.0], why="相似度是 0 和 ln 3，份额 1/4 和 3/4，取走的是内容：8/4 和 3 × 4/4。")
+@lookup.wrong("标签忘了转置", "query @ keys 是把各条标签加在一起；要让每条标签各自与查询做点积：keys @ query。")
+def not_transposed(query, keys, values):
+    grown = np.exp(query @ keys)
+    return grown / grown.sum() @ values
+
+
+lookup.case("份额", [0.0, 1.0], [[5.0, 3.0], [7.0, 3.0]], [[3.0, 0.0], [3.0, 4.0]], expected=[3.0, 2.0],
+            why="两个点积都是 3，一样像，份额各一半。")
+lookup.case("从相似度到份额", [1.0, 0.0], [[0.0, 5.0], [np.log(2), 1.0], [np.log(5), 7.0]],
+            [[8.0, 0.0], [0.0, 4.0], [8.0, 8.0]], expected=[6.0, 6.0],
+            why="相似度是 0、ln 2、ln 5，份额 1/8、2/8、5/8：8/8 + 8 × 5/8 = 6，4 × 2/8 + 8 × 5/8 = 6。")

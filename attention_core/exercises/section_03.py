@@ -48,8 +48,19 @@ def reversed_order(x, w):
     return w @ x
 
 
+@projection.wrong("宽度照抄了输入", "变了身份，宽度可以变：结果每一行有 d_k 个数，不是 d_model 个。")
+def as_wide_as_input(x, w):
+    result = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            result[i, k] = x[i] @ w[:, k]
+    return result
+
+
 projection.case("相乘再相加", [[1.0, 2.0], [3.0, 4.0]], [[1.0, 0.0], [1.0, 1.0]], expected=[[3.0, 2.0], [7.0, 4.0]],
                 why="第一个词：1×1 + 2×1 = 3，1×0 + 2×1 = 2。")
+projection.case("宽度", [[1.0, 2.0]], [[1.0, 0.0, 2.0], [0.0, 1.0, 1.0]], expected=[[1.0, 2.0, 4.0]],
+                why="w 有 3 列，每个词就变成 3 个数：1×1，2×1，1×2 + 2×1。")
 
 
 pair_scores = Exercise(
@@ -92,6 +103,40 @@ def same_matrix(x, w_q, w_k):
     return (x @ w_q) @ (x @ w_q).T
 
 
+@pair_scores.wrong("查询也用了 W_K", "查询要用 w_q 变出来。两个都用 w_k，谁问谁就成了对称的。")
+def same_key_matrix(x, w_q, w_k):
+    return (x @ w_k) @ (x @ w_k).T
+
+
+@pair_scores.wrong("没有乘 W_Q，直接拿输入当了查询", "同一份输入要先变成查询，才能拿去问。")
+def raw_queries(x, w_q, w_k):
+    return x @ (x @ w_k).T
+
+
+@pair_scores.wrong("键忘了转置", "每个键是一行；要与每个查询做点积，键得竖过来：queries @ keys.T。")
+def keys_not_transposed(x, w_q, w_k):
+    return (x @ w_q) @ (x @ w_k)
+
+
+@pair_scores.wrong("没有用上输入，只拿两个矩阵相乘了", "查询是 x @ w_q，键是 x @ w_k：两边都要有 x。")
+def matrices_only(x, w_q, w_k):
+    return w_q @ w_k.T
+
+
+@pair_scores.wrong("左右写反了", "w_q @ x 是把词混在了一起；每个词单独变身份，x 要在左边。")
+def matrices_first(x, w_q, w_k):
+    return (w_q @ x) @ (w_k @ x).T
+
+
+@pair_scores.wrong("表的大小照抄了输入", "每个词问每个词：表有 n 行 n 列，不是 d_model 列。")
+def table_like_input(x, w_q, w_k):
+    scores = np.zeros(x.shape)
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            scores[i, j] = (x[i] @ w_q) @ (x[j] @ w_k)
+    return scores
+
+
 @pair_scores.wrong("没有乘 W_K，直接拿输入当了键", "同一份输入要先变成键，才能拿去比。")
 def raw_keys(x, w_q, w_k):
     return (x @ w_q) @ x.T
@@ -102,8 +147,11 @@ def no_projection(x, w_q, w_k):
     return x @ x.T
 
 
-pair_scores.case("两个矩阵各管一样", [[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [0.0, 1.0]], [[2.0, 0.0], [1.0, 3.0]],
-                 expected=[[2.0, 7.0], [0.0, 3.0]], why="查询是 [1, 2] 和 [0, 1]，键是 [2, 0] 和 [1, 3]，两两点积。")
+pair_scores.case("两个矩阵各管一样", [[1.0, 0.0], [1.0, 1.0]], [[1.0, 2.0], [0.0, 1.0]], [[2.0, 0.0], [1.0, 3.0]],
+                 expected=[[2.0, 9.0], [2.0, 12.0]], why="查询是 [1, 2] 和 [1, 3]，键是 [2, 0] 和 [3, 3]，两两点积。")
+pair_scores.case("三个词", [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[1.0], [2.0]], [[3.0], [1.0]],
+                 expected=[[3.0, 1.0, 4.0], [6.0, 2.0, 8.0], [9.0, 3.0, 12.0]],
+                 why="查询是 1、2、3，键是 3、1、4，各只有一个数：第一行是 1 乘三个键，第二行是 2 乘三个键。")
 
 
 take_values = Exercise(
@@ -151,9 +199,19 @@ def weights_transposed(weights, x, w_k, w_v):
     return weights.T @ (x @ w_v)
 
 
+@take_values.wrong("没有按权重取，每个词只拿了自己的值", "新表示是 weights @ values：每个词从各个词那里各取一份。")
+def only_own_value(weights, x, w_k, w_v):
+    return x @ w_v
+
+
+@take_values.wrong("左右写反了", "权重的一行属于一个词，要乘在值的左边：weights @ values。")
+def values_first(weights, x, w_k, w_v):
+    return (x @ w_v) @ weights
+
+
 take_values.case("值从哪来", [[1.0, 0.0], [0.0, 1.0]], [[1.0, 2.0], [3.0, 4.0]], [[0.0, 1.0], [1.0, 0.0]],
                  [[10.0, 0.0], [0.0, 1.0]], expected=[[10.0, 2.0], [30.0, 4.0]],
                  why="每个词只取自己的值：x 的第一列乘 10。")
-take_values.case("份额在行上", [[1.0, 0.0], [0.5, 0.5]], [[2.0, 0.0], [0.0, 4.0]], [[1.0, 1.0], [1.0, 1.0]],
-                 [[1.0, 0.0], [0.0, 1.0]], expected=[[2.0, 0.0], [1.0, 2.0]],
-                 why="第一个词只取第一份；第二个词两份各取一半。")
+take_values.case("份额在行上", [[1.0, 0.0], [0.5, 0.5]], [[2.0, 0.0, 0.0], [0.0, 5.0, 4.0]],
+                 [[1.0], [1.0], [0.0]], [[1.0], [0.0], [1.0]], expected=[[2.0], [3.0]],
+                 why="值是 2 和 4：第一个词只取第一份；第二个词两份各取一半，是 3。")

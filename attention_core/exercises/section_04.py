@@ -58,6 +58,18 @@ def whole_table(scores):
     return grown / grown.sum()
 
 
+@to_weights.wrong("全给了分数最高的一个", "softmax 给每个位置都留一份：分数低的少一些，不是 0。")
+def winner_takes_all(scores):
+    return np.where(np.arange(scores.shape[-1]) == scores.argmax(axis=-1)[..., None], 1.0, 0.0)
+
+
+@to_weights.wrong("减的是整张表的最大值",
+                  "每一行减自己这一行的。别的行大得多时，这一行减完再取次方，全成了 0，0/0 就是 nan。")
+def largest_of_all(scores):
+    grown = np.exp(scores - scores.max())
+    return grown / grown.sum(axis=-1, keepdims=True)
+
+
 @to_weights.wrong("没有先减去最大值",
                   "e 的 1000 次方装不进浮点数，成了无穷大，∞ 除以 ∞ 就是 nan。先减去最大的分数，比例不变。")
 def no_maximum(scores):
@@ -66,10 +78,10 @@ def no_maximum(scores):
 
 
 to_weights.case("一行", [0.0, np.log(3)], expected=[0.25, 0.75], why="e 的次方是 1 和 3，总和 4，各占 1/4 和 3/4。")
-to_weights.case("沿哪一轴归一", [[0.0, np.log(3)], [np.log(3), 0.0], [0.0, 0.0]],
+to_weights.case("沿哪一轴归一", [[0.0, np.log(3)], [np.log(3), 0.0], [np.log(3), np.log(3)]],
                 expected=[[0.25, 0.75], [0.75, 0.25], [0.5, 0.5]], why="三个查询各有一行，每行各自加起来是 1。")
-to_weights.case("很大的分数", [1000.0, 1000.0 + np.log(3)], expected=[0.25, 0.75],
-                why="只看相差多少：与 0 和 ln 3 的权重一样。")
+to_weights.case("很大的分数", [[0.0, np.log(3)], [1000.0, 1000.0 + np.log(3)]], expected=[[0.25, 0.75], [0.25, 0.75]],
+                why="只看一行里相差多少：1000 和 1000 + ln 3，与 0 和 ln 3 的权重一样。")
 
 
 with_temperature = Exercise(
@@ -108,7 +120,8 @@ def multiplied(scores, temperature):
     return grown / grown.sum()
 
 
-@with_temperature.wrong("没有用温度", "分数要先除以温度。")
+@with_temperature.wrong("温度没有起作用",
+                        "要在取次方之前除。取了次方以后才除，温度在分子分母里约掉了，和没有用它一样。")
 def ignored(scores, temperature):
     grown = np.exp(scores - scores.max())
     return grown / grown.sum()
@@ -121,15 +134,22 @@ def divided_late(scores, temperature):
     return grown / grown.sum() / temperature
 
 
-@with_temperature.wrong("没有先减去最大值", "温度很低时，除过的分数很大，e 的次方会溢出成无穷大。")
+@with_temperature.wrong("没有取 e 的次方", "除过温度的分数还不是权重：要取 e 的次方，再除以总和。")
+def no_exponential(scores, temperature):
+    return scores / temperature / (scores / temperature).sum()
+
+
+@with_temperature.wrong("减去的不是除过温度以后的最大值（或者没有减）",
+                        "温度很低时，除过的分数很大，e 的次方会溢出成无穷大。先除以温度，再减去除过的最大值。")
 def overflowing(scores, temperature):
     grown = np.exp(scores / temperature)
     return grown / grown.sum()
 
 
-with_temperature.case("温度", [0.0, np.log(9)], 2.0, expected=[0.25, 0.75],
-                      why="除以 2 以后，e 的次方从 1 和 9 变成 1 和 3。")
-with_temperature.case("很低的温度", [4.0, 4.0], 0.001, expected=[0.5, 0.5], why="两个分数相等，温度再低也各占一半。")
+with_temperature.case("温度", [0.0, np.log(4), np.log(25)], 2.0, expected=[0.125, 0.25, 0.625],
+                      why="除以 2 以后，e 的次方从 1、4、25 变成 1、2、5：总和 8，各占 1/8、2/8、5/8。")
+with_temperature.case("很大的分数，低的温度", [1000.0, 1000.0 + np.log(2)], 0.5, expected=[0.2, 0.8],
+                      why="除以 0.5，相差就从 ln 2 变成 2 ln 2，也就是 ln 4：各占 1/5 和 4/5，分数多大都一样。")
 
 
 one_row = Exercise(
@@ -177,6 +197,18 @@ def no_total(query, keys, values):
     return np.exp(keys @ query) @ values
 
 
+@one_row.wrong("减了最大值，还没有除以总和", "减最大值只是为了不溢出；权重要加起来是 1，还得除以总和。")
+def only_shifted(query, keys, values):
+    scores = keys @ query
+    return np.exp(scores - scores.max()) @ values
+
+
+@one_row.wrong("停在了权重这一步", "权重算好以后，还要加权求和：weights @ values。")
+def only_weights(query, keys, values):
+    grown = np.exp(keys @ query)
+    return grown / grown.sum()
+
+
 @one_row.wrong("把值当成了键", "打分用键 (keys)；值 (values) 只在最后一步被取走。")
 def values_as_keys(query, keys, values):
     grown = np.exp(values @ query)
@@ -194,10 +226,28 @@ def winner_only(query, keys, values):
     return values[np.argmax(keys @ query)]
 
 
-one_row.case("归一", [1.0, 0.0], [[2.0, 5.0], [2.0, 7.0]], [[3.0, 0.0], [3.0, 4.0]], expected=[3.0, 2.0],
-             why="两个分数都是 2，权重各一半。")
-one_row.case("键与值的分工", [np.log(3), 0.0], [[0.0, 5.0], [1.0, 7.0]], [[8.0, 0.0], [0.0, 4.0]], expected=[2.0, 3.0],
-             why="分数是 0 和 ln 3，权重 1/4 和 3/4，取走的是值：8/4 和 3 × 4/4。")
+@one_row.wrong("没有取 e 的次方", "归一不是分数直接除以总和：要先取 e 的分数次方，再除以总和。")
+def plain_row(query, keys, values):
+    scores = keys @ query
+    return scores / scores.sum() @ values
+
+
+@one_row.wrong("缩放了", "缩放是下一节的事；这道题的分数就是点积，不除以什么。")
+def scaled(query, keys, values):
+    grown = np.exp(keys @ query / np.sqrt(len(query)))
+    return grown / grown.sum() @ values
+
+
+@one_row.wrong("键忘了转置", "query @ keys 是把各个键加在一起；要让每个键各自与查询做点积：keys @ query。")
+def keys_not_transposed(query, keys, values):
+    grown = np.exp(query @ keys)
+    return grown / grown.sum() @ values
+
+
+one_row.case("归一", [0.0, 1.0], [[5.0, 3.0], [7.0, 3.0]], [[3.0, 0.0], [3.0, 4.0]], expected=[3.0, 2.0],
+             why="两个分数都是 3，权重各一半。")
+one_row.case("从分数到权重", [1.0, 0.0], [[0.0, 5.0], [np.log(2), 1.0], [np.log(5), 7.0]], [[8.0], [0.0], [8.0]],
+             expected=[6.0], why="分数是 0、ln 2、ln 5，权重 1/8、2/8、5/8：8 × 1/8 + 8 × 5/8 = 6。")
 
 
 ratio = Exercise(
@@ -243,4 +293,15 @@ def only_difference(score_a, score_b):
     return score_a - score_b
 
 
+@ratio.wrong("取了分数之差的绝对值", "甲的分数比乙低时，甲的权重比乙小，倍数小于 1。")
+def absolute_difference(score_a, score_b):
+    return np.exp(abs(score_a - score_b))
+
+
+@ratio.wrong("算成了甲的权重", "甲的权重要看这一行里所有的分数；这里问的是甲的权重除以乙的权重。")
+def weight_of_a(score_a, score_b):
+    return np.exp(score_a) / (np.exp(score_a) + np.exp(score_b))
+
+
 ratio.case("差变成倍数", 3.0 + np.log(2), 3.0, expected=2.0, why="相差 ln 2，就是 2 倍。")
+ratio.case("甲的分数低", 1.0, 1.0 + np.log(4), expected=0.25, why="低 ln 4，就是 1/4 倍。")

@@ -11,7 +11,7 @@ scaled = Exercise(
     点积除以 d_k 的平方根。
     """,
     hint="""
-    d_k 是向量的长度，也就是 `keys.shape[-1]`，不是键的个数。
+    d_k 是一个向量里有几个数（维数），也就是 `keys.shape[-1]`，不是有几个键。
     """,
 )
 
@@ -48,13 +48,27 @@ def multiplied(query, keys):
     return query @ keys.T * np.sqrt(keys.shape[-1])
 
 
-@scaled.wrong("按键的个数缩放了", "让点积变大的是向量的长度 d_k，不是有几个键。")
+@scaled.wrong("按键的个数缩放了", "让点积变大的是一个向量里有几个数 d_k，不是有几个键。")
 def number_of_keys(query, keys):
-    return query @ keys.T / np.sqrt(keys.shape[0])
+    return query @ keys.T / np.sqrt(len(keys))
 
 
-scaled.case("除以什么", [[1.0, 1.0, 1.0, 1.0]], [[1.0, 1.0, 1.0, 1.0], [4.0, 0.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0]],
-            expected=[[2.0, 2.0, 4.0]], why="点积是 4、4、8，d_k = 4，平方根是 2。")
+@scaled.wrong("按查询的个数缩放了", "让点积变大的是一个向量里有几个数 d_k，不是有几个查询。")
+def number_of_queries(query, keys):
+    return query @ keys.T / np.sqrt(len(query))
+
+
+@scaled.wrong("一律除以 2 了", "只有 d_k = 4 时平方根才是 2；d_k 要从形状里读：keys.shape[-1]。")
+def always_two(query, keys):
+    return query @ keys.T / 2
+
+
+scaled.case("除以什么", [[1.0, 1.0, 1.0, 1.0], [2.0, 0.0, 0.0, 0.0]],
+            [[1.0, 1.0, 1.0, 1.0], [4.0, 0.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0]],
+            expected=[[2.0, 2.0, 4.0], [1.0, 4.0, 2.0]],
+            why="第一个查询的点积是 4、4、8，第二个的是 2、8、4；d_k = 4，平方根是 2。")
+scaled.case("d_k 不总是 4", [[3.0]], [[2.0], [5.0]], expected=[[6.0, 15.0]],
+            why="点积是 6 和 15；d_k = 1，平方根是 1。")
 
 
 projected = Exercise(
@@ -64,7 +78,7 @@ projected = Exercise(
     这里 d_model 和 d_k 不一样大，想好要除以哪一个的平方根。
     """,
     hint="""
-    点积是把几个乘积加起来？查询和键有多长，就加几个。
+    点积是把几个乘积加起来？查询和键各有几个数，就加几个。
     """,
 )
 
@@ -76,7 +90,7 @@ def my_projected_scores(x, w_q, w_k):
 
 
 @projected.right
-def by_key_length(x, w_q, w_k):
+def by_key_width(x, w_q, w_k):
     query, keys = x @ w_q, x @ w_k  # (n, d_k)
     return query @ keys.T / np.sqrt(keys.shape[-1])
 
@@ -106,20 +120,29 @@ def keys_ask(x, w_q, w_k):
     return (x @ w_k) @ (x @ w_q).T / np.sqrt(w_k.shape[-1])
 
 
+@projected.wrong("按词的个数缩放了", "让点积变大的是一个向量里有几个数 d_k，不是有几个词。")
+def by_number_of_words(x, w_q, w_k):
+    return (x @ w_q) @ (x @ w_k).T / np.sqrt(len(x))
+
+
+@projected.wrong("一律除以 2 了", "只有 d_k = 4 时平方根才是 2；d_k 要从形状里读：keys.shape[-1]。")
+def halved(x, w_q, w_k):
+    return (x @ w_q) @ (x @ w_k).T / 2
+
+
 projected.case(
-    "维度", [[1.0, 0.0], [0.0, 1.0]], [[1.0, 1.0, 1.0, 1.0], [2.0, 0.0, 0.0, 0.0]],
-    [[2.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]], expected=[[1.0, 2.0], [2.0, 1.0]],
-    why="点积是 [[2, 4], [4, 2]]；查询和键的长度 d_k = 4，平方根是 2。")
+    "维度", [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[1.0, 1.0, 1.0, 1.0], [2.0, 0.0, 0.0, 0.0]],
+    [[2.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]], expected=[[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [3.0, 3.0, 6.0]],
+    why="点积是 [[2, 4, 6], [4, 2, 6], [6, 6, 12]]；查询和键各有 d_k = 4 个数，平方根是 2。")
 projected.case(
-    "行和列", [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0, 0.0, 0.0], [0.0, 2.0, 0.0, 0.0]],
-    [[0.0, 4.0, 0.0, 0.0], [6.0, 0.0, 0.0, 0.0]], expected=[[0.0, 3.0], [4.0, 0.0]],
-    why="第一个词问第二个词：1 × 6 = 6，再除以 2；反过来是 2 × 4 = 8，再除以 2。")
+    "行和列", [[1.0, 0.0], [0.0, 1.0]], [[1.0], [2.0]], [[3.0], [4.0]], expected=[[3.0, 4.0], [6.0, 8.0]],
+    why="查询是 1 和 2，键是 3 和 4：第一个词问第二个词是 1 × 4，反过来是 2 × 3；d_k = 1，平方根是 1。")
 
 
 same_as_temperature = Exercise(
     "05-3", "缩放就是一个温度",
     task="""
-    不缩放的点积，过温度为多少的 softmax，才与“缩放以后、温度为 1”的权重一样？`d_k` 是向量的长度。
+    不缩放的点积，过温度为多少的 softmax，才与“缩放以后、温度为 1”的权重一样？`d_k` 是一个向量里有几个数（维数）。
     """,
     hint="""
     softmax 里分数先除以温度。缩放也是除以一个数。
@@ -158,4 +181,15 @@ def always_one(d_k):
     return 1
 
 
+@same_as_temperature.wrong("除以了 2，没有开平方", "平方根是自己乘自己等于 d_k 的那个数，不是一半。")
+def half(d_k):
+    return d_k / 2
+
+
+@same_as_temperature.wrong("一律当成 64 了", "头的宽度不总是 64；温度要从 d_k 算出来。")
+def always_eight(d_k):
+    return 8
+
+
 same_as_temperature.case("平方根", 64, expected=8.0, why="64 的平方根是 8：除以 8 就是温度 8。")
+same_as_temperature.case("随 d_k 而变", 16, expected=4.0, why="16 的平方根是 4：除以 4 就是温度 4。")

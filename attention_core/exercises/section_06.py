@@ -50,8 +50,17 @@ def total_held_still(weights):
     return table
 
 
+@jacobian.wrong("对角线外没有用上第 j 个权重",
+                "自己少掉的份额不是每一格都一样：第 j 个权重越大，影响越大，所以是 -p_i p_j，不是 -p_i(1-p_i)。")
+def same_along_the_row(weights):
+    slopes = weights * (1 - weights)
+    return np.diag(2 * slopes) - slopes[:, None]
+
+
 jacobian.case("两个权重", [0.25, 0.75], expected=[[0.1875, -0.1875], [-0.1875, 0.1875]],
               why="0.25 × 0.75 = 0.1875：一边多多少，另一边就少多少，每行加起来是 0。")
+jacobian.case("三个权重", [0.2, 0.3, 0.5], expected=[[0.16, -0.06, -0.1], [-0.06, 0.21, -0.15], [-0.1, -0.15, 0.25]],
+              why="第一行：0.2 × 0.8 = 0.16，0.2 × 0.3 = 0.06，0.2 × 0.5 = 0.1，后两个是负的，加起来还是 0。")
 
 
 soft_choice = Exercise(
@@ -98,9 +107,19 @@ def not_normalised(scores, values):
     return np.exp(scores) @ values
 
 
+@soft_choice.wrong("减了最大值，还没有除以总和", "减最大值只是为了不溢出；权重要加起来是 1，还得除以总和。")
+def only_shifted(scores, values):
+    return np.exp(scores - np.max(scores)) @ values
+
+
+@soft_choice.wrong("没有取 e 的次方", "权重不是分数直接除以总和：要先取 e 的分数次方，再除以总和。")
+def no_exponential(scores, values):
+    return scores @ values / np.sum(scores)
+
+
 @soft_choice.wrong("跳过了 softmax", "分数不能直接当权重，要先过 softmax。")
 def raw_scores(scores, values):
-    return scores @ values / np.sum(scores)
+    return scores @ values
 
 
 @soft_choice.wrong("只认第一名，其余平分了", "每个分数都要起作用：第二名的分数提高，它自己的权重就要变大。")
@@ -148,14 +167,29 @@ def mean_of_both_sides(function, x, step):
     return (left + right) / 2
 
 
-@slope.wrong("只往一边走了一步", "只看右边，弯的曲线会估偏；左右各走一步，偏差正好抵消。")
+@slope.wrong("只往右边走了一步", "只看右边，弯的曲线会估偏；左右各走一步，偏差大多抵消。")
 def forward(function, x, step):
     return (function(x + step) - function(x)) / step
+
+
+@slope.wrong("只往左边走了一步", "只看左边，弯的曲线会估偏；左右各走一步，偏差大多抵消。")
+def backward(function, x, step):
+    return (function(x) - function(x - step)) / step
 
 
 @slope.wrong("除以了一步，应该是两步", "左右各走一步，两点之间隔了 2 × step。")
 def one_step(function, x, step):
     return (function(x + step) - function(x - step)) / step
+
+
+@slope.wrong("只除以了 2，没有除以步长", "左右各走一步，两点之间隔了 2 × step，两样都要除。")
+def halved(function, x, step):
+    return (function(x + step) - function(x - step)) / 2
+
+
+@slope.wrong("少了括号：/ 2 * step 是先除以 2 再乘 step", "乘除从左往右算。两点之间的距离要先算好，写成 / (2 * step)。")
+def no_brackets(function, x, step):
+    return (function(x + step) - function(x - step)) / 2 * step
 
 
 @slope.wrong("没有除以走过的距离", "斜率是函数值的差除以走了多远。")
@@ -168,9 +202,28 @@ def reversed_sides(function, x, step):
     return (function(x - step) - function(x + step)) / (2 * step)
 
 
+@slope.wrong("没有用 step，一律走了 1", "一步走多远由 step 定；步子越小，估得越准。")
+def steps_of_one(function, x, step):
+    return (function(x + 1) - function(x - 1)) / 2
+
+
+@slope.wrong("写死了平方的斜率", "2x 只是平方的斜率；function 可以是任何函数，要走一走、量一量。")
+def slope_of_the_square(function, x, step):
+    return 2 * x
+
+
 def square(number):
     """平方：练习 06-3 拿来试的函数，斜率是 2x。"""
     return number ** 2
 
 
-slope.case("差分", square, 3.0, 2.0, expected=6.0, why="平方在 3 处的斜率是 6：(5² - 1²) / 4 = 6。")
+def cube(number):
+    """立方：练习 06-3 拿来试的另一个函数。"""
+    return number ** 3
+
+
+slope.case("差分", square, 3.0, 4.0, expected=6.0, why="右边是 7，左边是 -1，相隔 8：(7² - (-1)²) / 8 = 6。")
+slope.case("换一个函数", cube, 2.0, 1.0, expected=13.0,
+           why="(3³ - 1³) / 2 = 13。（这只是估计：真正的斜率是 12，步子越小越接近。）")
+slope.case("换一步", cube, 2.0, 2.0, expected=16.0,
+           why="(4³ - 0³) / 4 = 16。（步子大了一倍，离真正的斜率 12 更远。）")

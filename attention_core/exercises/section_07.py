@@ -11,7 +11,7 @@ whole_sentence = Exercise(
     查询、键、值都从 `x` 变出来，做缩放点积注意力，返回 `(n, d_v)`：每个词一行新表示。
     """,
     hint="""
-    `scores = query @ key.T / np.sqrt(d_k)`，按行 (`axis=-1`) 归一，`weights @ value`。
+    `scores = query @ key.T / np.sqrt(key.shape[-1])`，按行 (`axis=-1`) 归一，`weights @ value`。
     """,
 )
 
@@ -40,9 +40,9 @@ def word_by_word(x, w_q, w_k, w_v):
     return rows
 
 
-def _attend(query, key, value, *, axis=-1, scaled=True):
-    """几种错法共用的计算：归一的轴和缩放可以写错。"""
-    grown = np.exp(query @ key.T / (np.sqrt(key.shape[-1]) if scaled else 1))
+def _attend(query, key, value, *, axis=-1, divisor=None):
+    """几种错法共用的计算：归一的轴和除以什么可以写错。"""
+    grown = np.exp(query @ key.T / (divisor or np.sqrt(key.shape[-1])))
     return grown / grown.sum(axis=axis, keepdims=True) @ value
 
 
@@ -56,14 +56,95 @@ def normalised_columns(x, w_q, w_k, w_v):
     return _attend(x @ w_q, x @ w_k, x @ w_v, axis=0)
 
 
+@whole_sentence.wrong("减的是每一列的最大值", "最大值也要按行找 (axis=-1)：一行里减同一个数，这一行的权重才不变。")
+def largest_of_columns(x, w_q, w_k, w_v):
+    scores = (x @ w_q) @ (x @ w_k).T / np.sqrt(w_k.shape[-1])
+    grown = np.exp(scores - scores.max(axis=0))
+    return grown / grown.sum(axis=-1, keepdims=True) @ (x @ w_v)
+
+
+@whole_sentence.wrong("按行求了和，除的时候却是按列除的",
+                      "sum(axis=-1) 的结果躺成了一行，去除表时对着各列；加上 keepdims=True，它才立着，对着各行。")
+def without_keepdims(x, w_q, w_k, w_v):
+    grown = np.exp((x @ w_q) @ (x @ w_k).T / np.sqrt(w_k.shape[-1]))
+    return grown / grown.sum(axis=-1) @ (x @ w_v)
+
+
+@whole_sentence.wrong("没有取 e 的次方", "权重不是分数直接除以总和（总和可以是 0）：要先取 e 的分数次方。")
+def no_exponential(x, w_q, w_k, w_v):
+    scores = (x @ w_q) @ (x @ w_k).T / np.sqrt(w_k.shape[-1])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return scores / scores.sum(axis=-1, keepdims=True) @ (x @ w_v)
+
+
+@whole_sentence.wrong("还没有除以总和", "取了 e 的次方，还要除以这一行的总和，权重加起来才是 1。")
+def not_divided(x, w_q, w_k, w_v):
+    return np.exp((x @ w_q) @ (x @ w_k).T / np.sqrt(w_k.shape[-1])) @ (x @ w_v)
+
+
 @whole_sentence.wrong("没有缩放", "分数要除以 d_k 的平方根。")
 def unscaled(x, w_q, w_k, w_v):
-    return _attend(x @ w_q, x @ w_k, x @ w_v, scaled=False)
+    return _attend(x @ w_q, x @ w_k, x @ w_v, divisor=1)
+
+
+@whole_sentence.wrong("除以了 d_k，忘了开平方", "要除以的是 d_k 的平方根。")
+def without_root(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_k, x @ w_v, divisor=w_k.shape[-1])
+
+
+@whole_sentence.wrong("按 d_model 缩放了", "点积发生在查询和键之间，加起来的是 d_k 个乘积，与输入有多宽无关。")
+def by_model_width(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_k, x @ w_v, divisor=np.sqrt(x.shape[-1]))
+
+
+@whole_sentence.wrong("按词的个数缩放了", "让点积变大的是一个向量里有几个数 d_k，不是有几个词。")
+def by_number_of_words(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_k, x @ w_v, divisor=np.sqrt(len(x)))
+
+
+@whole_sentence.wrong("一律除以 2 了", "只有 d_k = 4 时平方根才是 2；d_k 要从形状里读：key.shape[-1]。")
+def halved(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_k, x @ w_v, divisor=2)
+
+
+@whole_sentence.wrong("停在了权重这一步", "权重算好以后，还要用它把值掺起来：weights @ value。")
+def only_weights(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_k, np.eye(len(x)))
+
+
+@whole_sentence.wrong("取走了键，没有取值", "键只负责被匹配；取走的是值：x @ w_v。")
+def keys_taken(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_k, x @ w_k)
+
+
+@whole_sentence.wrong("键也用了 W_Q", "键要用 w_k 变出来。")
+def same_matrix(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_q, x @ w_v)
+
+
+@whole_sentence.wrong("查询也用了 W_K", "查询要用 w_q 变出来。")
+def same_key_matrix(x, w_q, w_k, w_v):
+    return _attend(x @ w_k, x @ w_k, x @ w_v)
+
+
+@whole_sentence.wrong("跳过了归一", "分数直接当权重，每行加起来不是 1。中间要过 softmax。")
+def no_softmax(x, w_q, w_k, w_v):
+    return (x @ w_q) @ (x @ w_k).T / np.sqrt(w_k.shape[-1]) @ (x @ w_v)
 
 
 @whole_sentence.wrong("取走了输入，没有乘 W_V", "值也要变出来：x @ w_v。")
 def raw_values(x, w_q, w_k, w_v):
     return _attend(x @ w_q, x @ w_k, x)
+
+
+@whole_sentence.wrong("没有乘 W_Q，直接拿输入当了查询", "查询也要变出来：x @ w_q。")
+def raw_queries(x, w_q, w_k, w_v):
+    return _attend(x, x @ w_k, x @ w_v)
+
+
+@whole_sentence.wrong("没有乘 W_K，直接拿输入当了键", "键也要变出来：x @ w_k。")
+def raw_keys(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x, x @ w_v)
 
 
 @whole_sentence.wrong("没有变身份，直接拿输入去打分", "查询和键要分别乘 w_q 和 w_k。")
@@ -72,12 +153,16 @@ def raw_scores(x, w_q, w_k, w_v):
 
 
 whole_sentence.case(
-    "取走的是值", [[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]], [[4.0], [0.0]],
-    expected=[[2.0], [2.0]], why="查询全是零，每个词都把两份值（4 和 0）各取一半。")
+    "取走的是值", [[0.0], [1.0]], [[-np.log(3)]], [[2.0]], [[10.0, 20.0]], expected=[[5.0, 10.0], [1.0, 2.0]],
+    why="查询是 0 和 -ln 3，键是 0 和 2，值是 [0, 0] 和 [10, 20]；d_k = 1，平方根是 1。"
+        "第一个词的分数都是 0，两份各取一半；第二个词的分数是 0 和 -2 ln 3，也就是 -ln 9，取 9/10 和 1/10。")
 whole_sentence.case(
-    "谁问谁，怎样归一", [[1.0, 0.0], [0.0, 1.0]], [[0.0] * 4, [np.log(9), 0.0, 0.0, 0.0]],
-    [[1.0, 0.0, 0.0, 0.0], [0.0] * 4], [[4.0], [0.0]], expected=[[2.0], [3.0]],
-    why="第二个词问第一个词的分数是 ln 9，除以 2 成了 ln 3，权重 3/4：取 4 × 3/4 = 3。")
+    "谁问谁，怎样缩放", [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]],
+    [[0.0, 0.0, 0.0, 0.0], [np.log(9), 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]],
+    [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [1.0, 0.0, 0.0, 0.0]], [[4.0], [0.0], [4.0]],
+    expected=[[6.0], [7.0]],
+    why="值是 8 和 4。第一个词的查询是 0，两份各取一半：6。第二个词的分数是 2 ln 9 和 ln 9，除以 2 以后相差 ln 3，"
+        "权重 3/4 和 1/4：8 × 3/4 + 4 × 1/4 = 7。")
 
 
 add_position = Exercise(
@@ -133,11 +218,27 @@ def multiplied(x, positions):
     return x * positions[:len(x)]
 
 
+@add_position.wrong("位置接在了后面，没有加上去", "位置是加到词的向量里的，形状不变；接在后面，每个词就变长了。")
+def appended(x, positions):
+    return np.concatenate([x, positions[:len(x)]], axis=1)
+
+
+@add_position.wrong("行数用了 d_model", "表的一行给一个词：有 n 个词，就用前 n 行，len(x)，不是 x.shape[1]。")
+def as_many_as_columns(x, positions):
+    return x + positions[:x.shape[1]]
+
+
+@add_position.wrong("整张表都加上了", "表可能比句子长：有 n 个词，只用前 n 行。")
+def whole_table(x, positions):
+    return x + positions
+
+
 add_position.case("位置有没有用上", [[5.0, 5.0], [5.0, 5.0]], [[1.0, 0.0], [0.0, 1.0]],
                   expected=[[6.0, 5.0], [5.0, 6.0]],
                   why="同一个词站在两个位置，加上位置以后就不同了。")
-add_position.case("用表的哪几行", [[5.0, 5.0], [0.0, 0.0]], [[1.0, 0.0], [0.0, 1.0], [7.0, 7.0]],
-                  expected=[[6.0, 5.0], [0.0, 1.0]], why="两个词用表的前两行，第三行用不着。")
+add_position.case("用表的哪几行", [[5.0, 5.0, 5.0], [0.0, 0.0, 0.0]],
+                  [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [7.0, 7.0, 7.0], [9.0, 9.0, 9.0]],
+                  expected=[[6.0, 5.0, 5.0], [0.0, 1.0, 0.0]], why="两个词用表的前两行，后两行用不着。")
 
 
 shuffled = Exercise(
@@ -184,6 +285,13 @@ def columns(output, order):
     return output[:, order]
 
 
+@shuffled.wrong("只是整体挪了一位", "order 可以是任何次序：新的第 i 行要照 order[i] 去取。")
+def rolled(output, order):
+    return np.roll(output, 1, axis=0)
+
+
 shuffled.case("跟着词走", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], [2, 0, 1],
               expected=[[7.0, 8.0, 9.0], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
               why="新句子的第一个词是原来的第 2 号（从 0 数起）。")
+shuffled.case("另一种次序", [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1, 0, 2],
+              expected=[[3.0, 4.0], [1.0, 2.0], [5.0, 6.0]], why="前两个词对调，第三个词不动。")

@@ -52,6 +52,12 @@ def no_step(n_words):
     return [n_words - 1, 0]
 
 
+@steps_between.wrong("两个数的次序反了", "先写循环网络的步数，再写自注意力的。")
+def other_order(n_words):
+    return [1, n_words - 1]
+
+
+steps_between.case("两个词", 2, expected=[1, 1], why="两个词紧挨着，哪一种都只要一步。")
 steps_between.case("步数", 11, expected=[10, 1], why="11 个词，循环网络传 10 步；自注意力一步。")
 
 
@@ -103,7 +109,13 @@ def pairs(n_words, n_heads, bytes_per_number):
     return n_heads * n_words * (n_words + 1) // 2 * bytes_per_number
 
 
+@table_bytes.wrong("一个数一律按 4 个字节算了", "一个数占几个字节由 bytes_per_number 定，不总是 4 个。")
+def always_four(n_words, n_heads, bytes_per_number):
+    return n_heads * n_words ** 2 * 4
+
+
 table_bytes.case("大小", 10, 2, 4, expected=800, why="2 张表 × 100 个格子 × 4 个字节。")
+table_bytes.case("一个数占 8 个字节", 3, 5, 8, expected=360, why="5 张表 × 9 个格子 × 8 个字节。")
 
 
 merge_blocks = Exercise(
@@ -173,7 +185,26 @@ def old_maximum(left, right):
     return [left[0], left[1] + right[1] * factor, left[2] + right[2] * factor]
 
 
-merge_blocks.case("右边更大", [0.0, 1.0, 10.0], [np.log(2), 1.0, 4.0], expected=[np.log(2), 1.5, 9.0],
-                  why="最大值从 0 换成 ln 2，左边的都减半：0.5 + 1 = 1.5，5 + 4 = 9。")
-merge_blocks.case("左边更大", [np.log(4), 1.0, 3.0], [0.0, 2.0, 8.0], expected=[np.log(4), 1.5, 5.0],
-                  why="最大值是左边的 ln 4，右边的都乘 1/4：1 + 0.5 = 1.5，3 + 2 = 5。")
+@merge_blocks.wrong("总和没有跟着换算", "总和里用的是同样的次方，混合乘了多少，它也要乘多少。")
+def total_left_behind(left, right):
+    largest = max(left[0], right[0])
+    mixed = left[2] * np.exp(left[0] - largest) + right[2] * np.exp(right[0] - largest)
+    return [largest, left[1] + right[1], mixed]
+
+
+@merge_blocks.wrong("换算时没有减去新的最大值", "要乘的是 e 的（旧最大值减新最大值）次方，不是 e 的旧最大值次方。")
+def new_maximum_forgotten(left, right):
+    factors = np.exp([left[0], right[0]])
+    return [max(left[0], right[0]), factors @ [left[1], right[1]], factors @ [left[2], right[2]]]
+
+
+@merge_blocks.wrong("混合已经除以了总和", "这里只合并，还不除：以后还要和别的块合。全部合完，才用混合除以总和。")
+def already_divided(left, right):
+    largest, total, mixed = rescaled(left, right)
+    return [largest, total, mixed / total]
+
+
+merge_blocks.case("右边更大", [0.0, 2.0, 10.0], [np.log(2), 1.0, 4.0], expected=[np.log(2), 2.0, 9.0],
+                  why="最大值从 0 换成 ln 2，左边的都减半：1 + 1 = 2，5 + 4 = 9。")
+merge_blocks.case("左边更大", [np.log(2), 1.0, 3.0], [-np.log(2), 2.0, 8.0], expected=[np.log(2), 1.5, 5.0],
+                  why="最大值是左边的 ln 2，右边的比它低 2 ln 2，都乘 1/4：1 + 0.5 = 1.5，3 + 2 = 5。")

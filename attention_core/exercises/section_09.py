@@ -51,10 +51,23 @@ def not_swapped(x, n_heads):
     return x.reshape(x.shape[0], n_heads, -1)
 
 
+@split.wrong("转置以后才切，词和段都串了", "x.T 把词的数拆散了。先给每个词切段：(n, h, d_k)，再换前两轴。")
+def transposed_first(x, n_heads):
+    return x.T.reshape(n_heads, x.shape[0], -1)
+
+
+@split.wrong("一律切成了两个头", "头数由 n_heads 定，不总是 2。")
+def always_two(x, n_heads):
+    return np.stack(np.split(x, 2, axis=1))
+
+
 split.case("形状", [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], 2, expected=[[[1.0], [3.0], [5.0]], [[2.0], [4.0], [6.0]]],
            why="3 个词、2 个头：第一个头拿每个词的前一半，第二个头拿后一半。")
-split.case("每段相邻", [[1.0, 2.0, 3.0, 4.0]], 2, expected=[[[1.0, 2.0]], [[3.0, 4.0]]],
-           why="只有一个词：前两个数给第一个头，后两个给第二个头。")
+split.case("几个词，每段几个数", [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], 2,
+           expected=[[[1.0, 2.0], [5.0, 6.0]], [[3.0, 4.0], [7.0, 8.0]]],
+           why="第一个头拿每个词的前两个数，第二个头拿后两个。")
+split.case("每段相邻", [[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]], 3, expected=[[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]],
+           why="只有一个词：前两个数给第一个头，中间两个给第二个头，后两个给第三个头。")
 
 
 merge = Exercise(
@@ -106,10 +119,20 @@ def interleaved_back(heads):
     return heads.transpose(1, 2, 0).reshape(heads.shape[1], -1)
 
 
+@merge.wrong("只拼了前两个头", "有几个头就拼几个，不总是两个。")
+def first_two(heads):
+    return np.concatenate([heads[0], heads[1]], axis=-1)
+
+
+@merge.wrong("头竖着接了，没有横着接", "一行还是一个词：各个头的段接在同一行里 (axis=-1)，不是接在下面。")
+def stacked(heads):
+    return np.concatenate(list(heads), axis=0)
+
+
 merge.case("词不能串", [[[1.0], [3.0], [5.0]], [[2.0], [4.0], [6.0]]], expected=[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]],
            why="第一个词在两个头里是 1 和 2，拼在一行。")
-merge.case("每段相邻", [[[1.0, 2.0]], [[3.0, 4.0]]], expected=[[1.0, 2.0, 3.0, 4.0]],
-           why="第一个头的段在前，第二个头的在后。")
+merge.case("每段相邻", [[[1.0, 2.0]], [[3.0, 4.0]], [[5.0, 6.0]]], expected=[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]],
+           why="第一个头的段在前，第二个头的接着，第三个头的最后。")
 
 
 count_parameters = Exercise(
@@ -151,7 +174,9 @@ def no_output(d_model, n_heads):
     return 3 * d_model ** 2
 
 
-@count_parameters.wrong("只数了一个头", "每个头都有自己的三个矩阵，要乘头数。")
+@count_parameters.wrong("头里的矩阵少数了",
+                        "每个头有三个 d_model × (d_model / n_heads) 的矩阵，再乘头数。"
+                        "只数一个头，或者把矩阵当成 (d_model / n_heads) 见方，得到的都是这个数。")
 def single_head(d_model, n_heads):
     return 3 * d_model * (d_model // n_heads) + d_model ** 2
 
@@ -161,4 +186,5 @@ def one_role(d_model, n_heads):
     return 2 * d_model ** 2
 
 
-count_parameters.case("个数", 8, 2, expected=256, why="每个头 3 × 8 × 4 = 96，两个头 192，再加输出矩阵 64。")
+count_parameters.case("只有一个头", 4, 1, expected=64, why="查询、键、值各一个 4 × 4，再加输出矩阵 4 × 4。")
+count_parameters.case("两个头", 8, 2, expected=256, why="每个头 3 × 8 × 4 = 96，两个头 192，再加输出矩阵 64。")

@@ -52,6 +52,22 @@ def additive(n_words):
     return np.where(np.tril(np.ones((n_words, n_words))) > 0, 0.0, -np.inf)
 
 
+@triangle.wrong("全都打开了", "读到第 i 个词时，后面的词还没有写出来：右上半要关上。")
+def all_open(n_words):
+    return np.ones((n_words, n_words), dtype=bool)
+
+
+@triangle.wrong("多打开了一格", "看到自己为止：后一个词也不许看，对角线上面那一格要关上。")
+def one_ahead(n_words):
+    return np.tri(n_words, k=1, dtype=bool)
+
+
+@triangle.wrong("只打开了自己和前一个词", "前面的词全都可以看，不只是紧挨着的那一个。")
+def only_neighbour(n_words):
+    return np.eye(n_words, dtype=bool) | np.eye(n_words, k=-1, dtype=bool)
+
+
+triangle.case("两个词", 2, expected=[[True, False], [True, True]], why="第一个词只看自己，第二个词看两个。")
 triangle.case("左下半", 3, expected=[[True, False, False], [True, True, False], [True, True, True]],
               why="第一个词只看自己，第二个词看前两个，第三个词看全部。")
 
@@ -117,17 +133,32 @@ def zero_filled(scores, mask):
     return _softmax(np.where(mask, scores, 0.0))
 
 
-@masked.wrong("归一以后才遮，再补一次归一",
-              "平时结果一样，可是被遮的分数很大时，别的权重已经成了 0，再补也只有 0/0 = nan。")
+@masked.wrong("归一沿错了轴：每一列加起来是 1",
+              "一行是一个查询，它的权重在这一行里加起来是 1，所以要沿最后一轴 (axis=-1)。")
+def wrong_axis(scores, mask):
+    grown = np.exp(np.where(mask, scores, -np.inf))
+    with np.errstate(invalid="ignore"):
+        return grown / grown.sum(axis=0, keepdims=True)
+
+
+@masked.wrong("整张表一起归一了", "每一行要各自归一；整张表一起除，每行只分到一部分。")
+def whole_table(scores, mask):
+    grown = np.exp(np.where(mask, scores, -np.inf))
+    return grown / grown.sum()
+
+
+@masked.wrong("遮得太晚：被遮的分数已经进了次方，再补一次归一",
+              "平时结果一样。可是被遮的分数很大时，它的次方是无穷大，或者把别的权重都挤成了 0；再归一，只剩 nan。")
 def renormalised(scores, mask):
     weights = _softmax(scores) * mask
     with np.errstate(invalid="ignore"):
         return weights / weights.sum(axis=-1, keepdims=True)
 
 
-masked.case("遮住的不分份额", [[0.0, np.log(3), np.log(4)]], [[True, True, False]], expected=[[0.25, 0.75, 0.0]],
-            why="只剩前两个分数，e 的次方是 1 和 3，各占 1/4 和 3/4。")
-masked.case("被遮的分数很大", [[0.0, np.log(3), 2000.0]], [[True, True, False]], expected=[[0.25, 0.75, 0.0]],
+masked.case("遮住的不分份额", [[0.0, np.log(3), np.log(4)], [np.log(3), np.log(4), 0.0]],
+            [[True, True, False], [True, False, True]], expected=[[0.25, 0.75, 0.0], [0.75, 0.0, 0.25]],
+            why="第一行只剩前两个分数，e 的次方是 1 和 3，各占 1/4 和 3/4；第二行剩一头一尾，是 3 和 1。")
+masked.case("被遮的分数很大", [[0.0, 2000.0, np.log(3)]], [[True, False, True]], expected=[[0.25, 0.0, 0.75]],
             why="遮住的格子里不管是多大的数，都不应该有影响。")
 
 
@@ -184,8 +215,29 @@ def one_too_many(length, n_words):
     return np.tile(np.arange(n_words) <= length, (n_words, 1))
 
 
-padding.case("空位在列上", 2, 4, expected=[[True, True, False, False]] * 4,
-             why="4 个位置里只有前两个是词，每一行都只能看前两列。")
+@padding.wrong("空位放到前面去了", "空位补在后面，前面的是词：前 length 列是 True。")
+def padded_in_front(length, n_words):
+    return np.tile(np.arange(n_words) >= n_words - length, (n_words, 1))
+
+
+@padding.wrong("没有遮空位", "谁都不许看空位：后面那几列要关上。")
+def nothing_shut(length, n_words):
+    return np.ones((n_words, n_words), dtype=bool)
+
+
+@padding.wrong("把 length 当成了空位的个数", "length 是真正的词有几个：前 length 列是 True。")
+def length_of_the_padding(length, n_words):
+    return np.tile(np.arange(n_words) < n_words - length, (n_words, 1))
+
+
+@padding.wrong("遮了后文", "不许看后文是另一张表（10-1）的事；这张表只管空位。")
+def causal_too(length, n_words):
+    return np.tri(n_words, dtype=bool) & (np.arange(n_words) < length)
+
+
+padding.case("没有空位", 3, 3, expected=[[True] * 3] * 3, why="三个位置都是词，谁都可以看。")
+padding.case("空位在列上", 1, 4, expected=[[True, False, False, False]] * 4,
+             why="4 个位置里只有第一个是词，每一行都只能看第一列。")
 
 
 empty_row = Exercise(
@@ -194,8 +246,8 @@ empty_row = Exercise(
     和 10-2 一样，可是有的行一个格子都不许看。这样的行权重全是 0，不能是 `nan`，也不能平均分给不许看的格子。
     """,
     hint="""
-    整行都是负无穷时，最大值也是负无穷，(-∞) - (-∞) 是 nan。也可以先不管负无穷：减去许看的最大值，
-    取次方，乘上 mask；总和是 0 的行，除以 1。
+    整行都是负无穷时，最大值也是负无穷，(-∞) - (-∞) 是 nan。所以最大值不是有限的数时 (`np.isfinite`)，换成 0：
+    这一行的次方就全是 0。总和是 0 的行，除以 1。
     """,
 )
 
@@ -242,7 +294,41 @@ def masked_afterwards(scores, mask):
     return _softmax(scores) * mask
 
 
-empty_row.case("平常的行", [[0.0, np.log(3), np.log(4)]], [[True, True, False]], expected=[[0.25, 0.75, 0.0]],
-               why="只剩前两个分数，各占 1/4 和 3/4。")
+@empty_row.wrong("归一沿错了轴：每一列加起来是 1",
+                 "一行是一个查询，它的权重在这一行里加起来是 1，所以要沿最后一轴 (axis=-1)。")
+def columns_normalised(scores, mask):
+    grown = np.exp(np.where(mask, scores, -np.inf))
+    total = grown.sum(axis=0, keepdims=True)
+    return grown / np.where(total == 0, 1.0, total)
+
+
+@empty_row.wrong("整张表一起归一了", "每一行要各自归一；整张表一起除，每行只分到一部分。")
+def all_together(scores, mask):
+    grown = np.exp(np.where(mask, scores, -np.inf))
+    return grown / grown.sum()
+
+
+@empty_row.wrong("取了次方才乘 mask，出了 nan",
+                 "被遮的分数很大时，它的次方是无穷大，乘 0 就是 nan。先把不许看的格子填成负无穷，再取次方。")
+def multiplied_by_mask(scores, mask):
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = np.exp(scores) * mask
+        total = grown.sum(axis=-1, keepdims=True)
+        return grown / np.where(total == 0, 1.0, total)
+
+
+@empty_row.wrong("遮得太晚，再把 nan 换成了 0",
+                 "被遮的分数很大时，许看的格子也成了 0/0 = nan，跟着一起变成了 0。要在取次方之前遮。")
+def late_and_patched(scores, mask):
+    weights = _softmax(scores) * mask
+    with np.errstate(invalid="ignore"):
+        return np.nan_to_num(weights / weights.sum(axis=-1, keepdims=True))
+
+
+empty_row.case("平常的行", [[0.0, np.log(3), np.log(4)], [np.log(3), np.log(4), 0.0]],
+               [[True, True, False], [True, False, True]], expected=[[0.25, 0.75, 0.0], [0.75, 0.0, 0.25]],
+               why="第一行只剩前两个分数，各占 1/4 和 3/4；第二行剩一头一尾，各占 3/4 和 1/4。")
 empty_row.case("全遮住的行", [[0.0, np.log(3)], [0.0, np.log(3)]], [[True, True], [False, False]],
                expected=[[0.25, 0.75], [0.0, 0.0]], why="第二行一个都不许看，什么也取不走，权重全是 0。")
+empty_row.case("被遮的分数很大", [[np.log(3), 0.0, 2000.0]], [[True, True, False]], expected=[[0.75, 0.25, 0.0]],
+               why="和 10-2 一样：遮住的格子里不管是多大的数，都不应该有影响。")

@@ -11,7 +11,7 @@ across = Exercise(
     `source`（这里不乘矩阵，直接拿来用）。做缩放点积注意力，返回 `(L, d)`。
     """,
     hint="""
-    谁在问，谁就有一行新表示。`scores = target @ source.T / np.sqrt(d)`，形状 `(L, S)`。
+    谁在问，谁就有一行新表示。`scores = target @ source.T / np.sqrt(source.shape[-1])`，形状 `(L, S)`。
     """,
 )
 
@@ -22,9 +22,9 @@ def my_cross_attention(target, source):
     ...  # 你的代码
 
 
-def _attend(query, key, value, *, axis=-1):
-    """正确与错误的写法共用的三步；谁当查询、键、值由它们自己定。"""
-    grown = np.exp(query @ key.T / np.sqrt(key.shape[-1]))
+def _attend(query, key, value, *, axis=-1, divisor=None):
+    """几种错法共用的三步；谁当查询、键、值，除以什么，由它们自己定。"""
+    grown = np.exp(query @ key.T / (divisor or np.sqrt(key.shape[-1])))
     return grown / grown.sum(axis=axis, keepdims=True) @ value
 
 
@@ -67,7 +67,48 @@ def own_values(target, source):
 
 @across.wrong("没有缩放", "分数要除以 d 的平方根。")
 def not_scaled(target, source):
-    return _attend(target * np.sqrt(target.shape[-1]), source, source)
+    return _attend(target, source, source, divisor=1)
+
+
+@across.wrong("除以了 d，忘了开平方", "要除以的是 d 的平方根。")
+def without_root(target, source):
+    return _attend(target, source, source, divisor=source.shape[-1])
+
+
+@across.wrong("按 source 的词数缩放了", "让点积变大的是一个向量里有几个数 d，不是有几个词。")
+def by_number_of_keys(target, source):
+    return _attend(target, source, source, divisor=np.sqrt(len(source)))
+
+
+@across.wrong("按 target 的词数缩放了", "让点积变大的是一个向量里有几个数 d，不是有几个词。")
+def by_number_of_queries(target, source):
+    return _attend(target, source, source, divisor=np.sqrt(len(target)))
+
+
+@across.wrong("一律除以 2 了", "只有 d = 4 时平方根才是 2；d 要从形状里读：source.shape[-1]。")
+def halved(target, source):
+    return _attend(target, source, source, divisor=2)
+
+
+@across.wrong("停在了权重这一步", "权重算好以后，还要用它把 source 掺起来：weights @ source。")
+def only_weights(target, source):
+    return _attend(target, source, np.eye(len(source)))
+
+
+@across.wrong("没有取 e 的次方", "权重不是分数直接除以总和：要先取 e 的分数次方，再除以总和。")
+def no_exponential(target, source):
+    scores = target @ source.T / np.sqrt(source.shape[-1])
+    return scores / scores.sum(axis=-1, keepdims=True) @ source
+
+
+@across.wrong("还没有除以总和", "取了 e 的次方，还要除以这一行的总和，权重加起来才是 1。")
+def not_divided(target, source):
+    return np.exp(target @ source.T / np.sqrt(source.shape[-1])) @ source
+
+
+@across.wrong("跳过了归一", "分数直接当权重，每行加起来不是 1。中间要过 softmax。")
+def no_softmax(target, source):
+    return target @ source.T / np.sqrt(source.shape[-1]) @ source
 
 
 @across.wrong("归一沿错了轴：每一列加起来是 1", "每个查询的份额在它自己的一行里。")
@@ -75,11 +116,11 @@ def columns_normalised(target, source):
     return _attend(target, source, source, axis=0)
 
 
-across.case("形状由谁定", [[1.0]], [[2.0], [2.0], [2.0]], expected=[[2.0]],
-            why="一个查询、三个键：输出只有一行。三份都是 2，怎么混都是 2。")
-across.case("取谁的值，怎样缩放", [[0.0, 0.0, 0.0, 0.0], [np.log(9), 0.0, 0.0, 0.0]],
-            [[0.0, 4.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]], expected=[[0.5, 2.0, 0.0, 0.0], [0.75, 1.0, 0.0, 0.0]],
-            why="第二个查询的分数是 0 和 ln 9，除以 2 后权重 1/4 和 3/4，取 source 的两行。")
+across.case("形状由谁定", [[np.log(2)], [np.log(8)]], [[0.0], [-1.0], [-1.0]], expected=[[-0.5], [-0.2]],
+            why="两个查询、三个键：输出有两行。e 的次方是 1、1/2、1/2 和 1、1/8、1/8，后两份合起来占 1/2 和 1/5。")
+across.case("取谁的值，怎样缩放", [[np.log(9), 0.0, 0.0, 0.0]], [[0.0, 4.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
+            expected=[[0.75, 1.0, 0.0, 0.0]],
+            why="分数是 0 和 ln 9；d = 4，除以 2 成了 0 和 ln 3，权重 1/4 和 3/4，取 source 的两行。")
 
 
 source_mask = Exercise(
@@ -130,8 +171,29 @@ def target_rows(n_target, source_length, n_source):
     return np.tile((np.arange(n_target) < source_length)[:, None], (1, n_source))
 
 
-source_mask.case("列是原文", 3, 2, 4, expected=[[True, True, False, False]] * 3,
-                 why="译文 3 行，每行都能看原文的前 2 个词。")
+@source_mask.wrong("没有遮空位", "谁都不许看原文的空位：后面那几列要关上。")
+def nothing_shut(n_target, source_length, n_source):
+    return np.ones((n_target, n_source), dtype=bool)
+
+
+@source_mask.wrong("把 source_length 当成了空位的个数", "source_length 是真正的词有几个：前 source_length 列是 True。")
+def length_of_the_padding(n_target, source_length, n_source):
+    return np.tile(np.arange(n_source) < n_source - source_length, (n_target, 1))
+
+
+@source_mask.wrong("空位放到前面去了", "空位补在后面，前面的是词：前 source_length 列是 True。")
+def padded_in_front(n_target, source_length, n_source):
+    return np.tile(np.arange(n_source) >= n_source - source_length, (n_target, 1))
+
+
+@source_mask.wrong("多放进来一个空位", "位置从 0 数起：source_length 个词占 0 到 source_length - 1。")
+def one_too_many(n_target, source_length, n_source):
+    return np.tile(np.arange(n_source) <= source_length, (n_target, 1))
+
+
+source_mask.case("没有空位", 2, 3, 3, expected=[[True] * 3] * 2, why="译文 2 行，原文 3 列，都是词，全都可以看。")
+source_mask.case("列是原文", 3, 1, 4, expected=[[True, False, False, False]] * 3,
+                 why="译文 3 行，每行都只能看原文的第一个词，看不到三个空位。")
 
 
 alignment = Exercise(
@@ -177,5 +239,16 @@ def same_place(weights, source_words):
     return source_words[:len(weights)]
 
 
-alignment.case("每一行找最大", [[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.2, 0.1, 0.7]], ["猫", "很", "累"],
-               expected=["累", "猫", "累"], why="第一行最大的是 0.7，在「累」那一列。")
+@alignment.wrong("一个原文词只用了一次", "几个译文词可以最看同一个原文词：每一行各找各的。")
+def one_to_one(weights, source_words):
+    found = []
+    for row in weights:
+        left = [place for place in range(len(row)) if source_words[place] not in found]
+        found.append(source_words[max(left, key=lambda place, row=row: row[place])])
+    return found
+
+
+alignment.case("每一行找最大", [[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]], ["猫", "很", "累"],
+               expected=["累", "猫"], why="第一行最大的是 0.7，在「累」那一列；第二行是 0.5，在「猫」那一列。")
+alignment.case("两行可以是同一个", [[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.2, 0.1, 0.7]], ["它", "没", "过"],
+               expected=["过", "它", "过"], why="第一行和第三行最大的都在「过」那一列。")

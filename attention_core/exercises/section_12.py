@@ -59,9 +59,21 @@ def zero_times_infinity(weights):
         return -(weights * np.log(weights)).sum(axis=-1)
 
 
+@entropy.wrong("整行的 nan 换成了 0", "只有权重是 0 的那一项算 0，别的项还要加；先把那里的权重换成 1 再取对数。")
+def nan_to_zero(weights):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.nan_to_num(-(weights * np.log(weights)).sum(axis=-1))
+
+
+@entropy.wrong("取了平均，没有加起来", "熵是各项加起来 (sum)，不是取平均 (mean)。")
+def averaged(weights):
+    return -(weights * np.log(np.where(weights > 0, weights, 1.0))).mean(axis=-1)
+
+
 entropy.case("每行的熵", [[0.5, 0.5, 1e-12], [0.25, 0.25, 0.5]], expected=[np.log(2), 1.5 * np.log(2)],
              why="各占一半时，熵是 ln 2。")
-entropy.case("权重是 0", [[1.0, 0.0]], expected=[0.0], why="全压在一个词上，一点也不分散。")
+entropy.case("权重是 0", [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]], expected=[np.log(2), 0.0],
+             why="0 ln 0 算 0：第一行剩下两个各占一半，是 ln 2；第二行全压在一个词上，一点也不分散。")
 
 
 previous_word = Exercise(
@@ -98,6 +110,11 @@ def next_word(weights):
     return np.diag(weights, 1).mean()
 
 
+@previous_word.wrong("看的是第一个词", "每一行的前一个词不同：第 i 行看第 i - 1 列，不总是第 0 列。")
+def first_word(weights):
+    return weights[1:, 0].mean()
+
+
 @previous_word.wrong("看的是自己", "对角线是每个词看自己；前一个词要往左错开一格。")
 def itself(weights):
     return np.diag(weights).mean()
@@ -119,5 +136,6 @@ def not_averaged(weights):
     return np.trace(weights, offset=-1)
 
 
-previous_word.case("错开一格", [[0.1, 0.2, 0.7], [0.8, 0.1, 0.1], [0.3, 0.4, 0.3]], expected=0.6,
+previous_word.case("两个词", [[0.9, 0.1], [0.3, 0.7]], expected=0.3, why="只有第二个词有前一个词：它给了 0.3。")
+previous_word.case("三个词", [[0.1, 0.2, 0.7], [0.8, 0.1, 0.1], [0.3, 0.4, 0.3]], expected=0.6,
                    why="第二个词给第一个词 0.8，第三个词给第二个词 0.4，平均 0.6。")

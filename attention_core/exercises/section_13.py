@@ -53,8 +53,25 @@ def counted_from_one(weights, target):
     return -np.log(weights[target - 1])
 
 
+@loss.wrong("看的是概率最大的选项", "模型最有把握的那个不一定对；看的是 target 那个选项得到多少概率。")
+def most_likely(weights, target):
+    return -np.log(weights.max())
+
+
+@loss.wrong("总是看第一个选项", "正确的选项是第 target 个，不总是第 0 个。")
+def always_first(weights, target):
+    return -np.log(weights[0])
+
+
+@loss.wrong("用了以 2 为底的对数", "以 2 为底时单位是比特，也有人用；这里说的是自然对数 np.log。")
+def in_bits(weights, target):
+    return -np.log2(weights[target])
+
+
 loss.case("只看正确的选项", [0.5, 0.25, 0.25], 0, expected=np.log(2),
           why="正确选项的概率是 1/2：-ln(1/2) = ln 2 = 0.6931。")
+loss.case("正确的不一定最大", [0.25, 0.125, 0.625], 1, expected=np.log(8),
+          why="正确选项的概率只有 1/8：-ln(1/8) = ln 8 = 2.0794。")
 
 
 score_gradient = Exercise(
@@ -111,8 +128,30 @@ def only_target(weights, target):
     return gradient
 
 
+@score_gradient.wrong("编号从 1 数起了", "编号从 0 数起：target = 0 是第一个。")
+def one_place_off(weights, target):
+    return weights - np.eye(len(weights))[target - 1]
+
+
+@score_gradient.wrong("减在了概率最大的选项上", "模型最有把握的那个不一定对：1 要减在 target 那里。")
+def at_the_most_likely(weights, target):
+    return weights - np.eye(len(weights))[np.argmax(weights)]
+
+
+@score_gradient.wrong("总是减在第一个选项上", "1 要减在正确的选项，也就是第 target 个上。")
+def at_the_first(weights, target):
+    return weights - np.eye(len(weights))[0]
+
+
+@score_gradient.wrong("每个选项都减了 1", "只有正确的选项减 1，其余就是概率本身。")
+def minus_one_everywhere(weights, target):
+    return weights - 1
+
+
 score_gradient.case("概率减答案", [0.5, 0.25, 0.25], 0, expected=[-0.5, 0.25, 0.25],
                     why="正确的选项是 0.5 - 1 = -0.5，其余就是概率本身，加起来是 0。")
+score_gradient.case("正确的不一定最大", [0.375, 0.125, 0.5], 1, expected=[0.375, -0.875, 0.5],
+                    why="正确的选项是 0.125 - 1 = -0.875；概率最大的那个不对，照样是它的概率 0.5。")
 
 
 descent = Exercise(
@@ -163,4 +202,16 @@ def scaled_parameter(parameter, gradient, learning_rate):
     return learning_rate * parameter - gradient
 
 
+@descent.wrong("除以了学习率", "学习率是乘上去的：它小，步子就小。")
+def divided_by_rate(parameter, gradient, learning_rate):
+    return parameter - gradient / learning_rate
+
+
+@descent.wrong("学习率写死成了 0.1", "一步迈多大由 learning_rate 定，不总是 0.1。")
+def always_a_tenth(parameter, gradient, learning_rate):
+    return parameter - 0.1 * gradient
+
+
 descent.case("一步", [1.0, 2.0], [10.0, -20.0], 0.1, expected=[0.0, 4.0], why="1 - 0.1 × 10 = 0，2 + 0.1 × 20 = 4。")
+descent.case("另一个学习率", [5.0, 0.0, 1.0], [4.0, 2.0, -2.0], 0.5, expected=[3.0, -1.0, 2.0],
+             why="5 - 0.5 × 4 = 3，0 - 0.5 × 2 = -1，1 + 0.5 × 2 = 2。")

@@ -9,6 +9,6 @@
 """
 
 from .charts import label_axes, lines
-from .style import NotebookFigure, new_figure
+from .style import new_figure
 
-__all__ = ["NotebookFigure", "label_axes", "lines", "new_figure"]
+__all__ = ["label_axes", "lines", "new_figure"]

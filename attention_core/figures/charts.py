@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from .._arrays import fail, to_float
-from .style import PALETTE, QUIET, styled
+from .style import PALETTE, styled
 
 
 def _vector(name, x):
@@ -84,48 +84,36 @@ def lines(ax, x, series):
     return [_line(ax, x, y, label) for label, y in _series(ax, series, x.size).items()]
 
 
-def _set_scale(ax, axis, scale, ticks):
-    """设定一个轴的刻度：``ticks`` 给定时就写这些数，不写成 10 的幂。"""
+def _set_scale(ax, axis, scale):
+    """一个轴用线性还是对数的刻度。"""
     name = f"{axis}scale"
     if scale not in ("linear", "log"):
         fail(name, '"linear" 或 "log"', f" {scale!r}", "请二者取一。")
     if scale == "log":
         for line in ax.get_lines():
-            if line.get_label().startswith("_"):
-                continue  # a reference line: its other coordinate is a share of the axes
             values = line.get_xdata() if axis == "x" else line.get_ydata()
             if (np.asarray(values) <= 0).any():
                 fail(line.get_label(), f"对数轴上全部大于 0 的数据（{name}=\"log\"）",
                      f"最小值 {np.min(values)}", "请只画大于 0 的点，并在文字里说明哪些是 0。")
     if scale != getattr(ax, f"get_{name}")():
         getattr(ax, f"set_{name}")(scale)
-    if ticks is not None:
-        which = getattr(ax, f"{axis}axis")
-        which.set_major_locator(FixedLocator(_vector(f"{axis}ticks", ticks)))
-        which.set_minor_locator(NullLocator())
-        which.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
 
 
 @styled
-def label_axes(ax, *, xlabel, ylabel, title=None, xscale="linear", yscale="linear",
-               xticks=None, yticks=None, horizontal=None, vertical=None):
-    """给画好的坐标轴写上名字、刻度、参考线和图例。在画完数据之后调用一次。
+def label_axes(ax, *, xlabel, ylabel, xscale="linear", yscale="linear", xticks=None):
+    """给画好的坐标轴写上名字、刻度和图例。在画完数据之后调用一次。
 
     只有一组数据时不画图例：纵轴的名字已经说清。多条线时图例在右侧，顺序与线尾
-    从上到下相同；并排的坐标轴和条形图的图例在上方。
+    从上到下相同；并排的坐标轴的图例在上方。
 
     Parameters
     ----------
     ax : matplotlib.axes.Axes
     xlabel, ylabel : str
         横轴、纵轴是什么量。
-    title : str, optional
-        坐标轴上方的标题，并排时用来区分。
     xscale, yscale : {"linear", "log"}
-    xticks, yticks : array_like, shape (m,), optional
-        只在这些地方写刻度，写成普通的数。
-    horizontal, vertical : dict of str to float, optional
-        水平、竖直的参考线：名字和位置。
+    xticks : array_like, shape (m,), optional
+        横轴只在这些地方写刻度，写成普通的数，不写成 10 的幂。
 
     Returns
     -------
@@ -139,37 +127,27 @@ def label_axes(ax, *, xlabel, ylabel, title=None, xscale="linear", yscale="linea
     for name, text in (("xlabel", xlabel), ("ylabel", ylabel)):
         if not isinstance(text, str) or not text.strip():
             fail(name, "非空的文字", f" {text!r}", "请写明这个轴是什么量，需要时带上单位。")
-    _set_scale(ax, "x", xscale, xticks)
-    _set_scale(ax, "y", yscale, yticks)
+    _set_scale(ax, "x", xscale)
+    _set_scale(ax, "y", yscale)
+    if xticks is not None:
+        ax.xaxis.set_major_locator(FixedLocator(_vector("xticks", xticks)))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "−")))
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
-    reference = {"color": QUIET, "linestyle": (0, (2, 2)), "linewidth": 1, "zorder": 1}
-    for label, value in (horizontal or {}).items():
-        ax.axhline(value, **reference)
-        ax.annotate(label, (1, value), xycoords=ax.get_yaxis_transform(), xytext=(0, 3),
-                    textcoords="offset points", ha="right", va="bottom", fontsize=9, color=QUIET)
-    for label, value in (vertical or {}).items():
-        ax.axvline(value, **reference)
-        ax.annotate(label, (value, 1), xycoords=ax.get_xaxis_transform(), xytext=(4, 0),
-                    textcoords="offset points", ha="left", va="top", fontsize=9, color=QUIET)
-    _add_title_and_legend(ax, title)
+    _add_legend(ax)
     return ax
 
 
-def _add_title_and_legend(ax, title):
+def _add_legend(ax):
     handles, labels = ax.get_legend_handles_labels()
-    several = len(handles) > 1
-    beside = len(ax.figure.axes) == 1 and all(handle in ax.get_lines() for handle in handles)
-    if title is not None and (beside or not several):
-        ax.set_title(title, loc="left")
-    if several and beside:
-        # Read like names at the ends of the lines: the highest end comes first.
-        ends = [handle.get_ydata()[-1] for handle in handles]
-        order = np.argsort(ends, kind="stable")[::-1]
-        ax.legend([handles[i] for i in order], [labels[i] for i in order],
-                  loc="center left", bbox_to_anchor=(1.01, 0.5))
-    elif several:
-        # Above the axes there is room for one thing only: the title becomes the legend's.
-        columns = len(handles) if len(ax.figure.axes) == 1 else 2
-        ax.legend(title=title, alignment="left", loc="lower left", bbox_to_anchor=(-0.02, 1),
-                  ncols=columns, title_fontsize=12, borderaxespad=0.2, columnspacing=1.2)
+    if len(handles) < 2:
+        return
+    if len(ax.figure.axes) > 1:
+        ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 1), ncols=2, borderaxespad=0.2, columnspacing=1.2)
+        return
+    # Read like names at the ends of the lines: the highest end comes first.
+    ends = [handle.get_ydata()[-1] for handle in handles]
+    order = np.argsort(ends, kind="stable")[::-1]
+    ax.legend([handles[i] for i in order], [labels[i] for i in order],
+              loc="center left", bbox_to_anchor=(1.01, 0.5))

@@ -41,7 +41,6 @@ STYLE = {
     "font.size": 11,
     "axes.unicode_minus": True,  # the shipped font has U+2212; a test draws it
     "mathtext.fontset": "dejavusans",
-    "axes.titlesize": 12,
     "axes.labelsize": 11,
     "legend.fontsize": 11,
     "xtick.labelsize": 10,
@@ -64,7 +63,6 @@ STYLE = {
     "grid.linewidth": 0.8,
     "lines.linewidth": 2,
     "lines.markersize": 6,
-    "hatch.linewidth": 0.8,
     "legend.frameon": False,
     "legend.handlelength": 3,
     "figure.constrained_layout.w_pad": 0.1,  # inches: room around the text on a dark page
@@ -133,7 +131,7 @@ class NotebookFigure(Figure):
             有坐标轴没有写明名字，或者文字太长，放不下。
         """
         for ax in self.axes:
-            if not (ax.get_xlabel() and ax.get_ylabel()) and ax.get_label() != "<colorbar>":
+            if not (ax.get_xlabel() and ax.get_ylabel()):
                 fail("figure", "每个坐标轴都写明横轴和纵轴是什么的图", "没有名字的坐标轴",
                      "请在画完之后调用 label_axes(ax, xlabel=..., ylabel=...)。")
         buffer = io.BytesIO()
@@ -146,7 +144,7 @@ class NotebookFigure(Figure):
                 if "constrained_layout" not in str(warning):
                     raise
                 fail("figure", "文字放得下的图", "名字太长、没有地方画数据的图",
-                     "请把图例、标题或刻度上的文字写短些。")
+                     "请把图例、轴名或刻度上的文字写短些。")
         # A few flat colours: an indexed PNG looks the same and is a third of the size.
         small = io.BytesIO()
         Image.open(buffer).convert("RGB").quantize(128, dither=Image.Dither.NONE).save(

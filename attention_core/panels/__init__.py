@@ -23,11 +23,10 @@
 
     def render(temperature):
         weights = softmax(SCORES, temperature=temperature)  # (S,)
-        best = int(weights.argmax())
         return View(
             [blocks.sentence(book.TOKENS, weights, query=7),
              blocks.bars(book.TOKENS, {"分数": SCORES, "权重": weights})],
-            f"份额最大的是「{book.TOKENS[best]}」,{blocks.number(weights[best])}。")
+            blocks.most(book.TOKENS, weights, quotes="「、」") + "。")
 
     def one_row():
         """「它」的一行随温度怎样变。"""
@@ -40,7 +39,8 @@
 ----------
 - 数都在 render 里用 ``attention_core`` 算出来；编造的数要在图上写明是编造的。
 - 画面的大小不随滑块变：行数、列数固定（句子由读者输入时例外）。
-- 结论里写出数，不说“见图”；每块积木的 ``label`` 是替代文字，缺省由积木自己得出。
+- 结论里写出数，不说“见图”；谁最大由 ``blocks.most`` 来说，它认得出并列。
+- 每块积木的 ``label`` 是替代文字，缺省由积木自己得出。
 - ``blocks`` 和 ``View`` 不需要 ipywidgets；用到面板时才载入它。这里谁也不载入 matplotlib。
 - 不要滑块的图：把一个 `View` 放在单元格末尾就行。
 '''

@@ -9,6 +9,8 @@
 所以不会看到两遍。
 """
 
+import threading
+
 import ipywidgets
 from IPython import get_ipython
 from IPython.display import display
@@ -97,6 +99,9 @@ class Panel:
         self._render = render
         self._start = {name: control.value for name, control in self.controls.items()}
         self._batch = False
+        # JupyterLab 把控件的消息放在另一个线程里处理：两次更新不能交错，否则先开始、后画完的那一次
+        # 会把旧画面留在新设置上。同一个线程可以再进来：set 里的控件会叫 _on_change。
+        self._lock = threading.RLock()
         self.closed = False
         self.error = None
         self.view = self._first = self.render(**self._start)
@@ -119,14 +124,15 @@ class Panel:
         for name in settings:
             if name not in self.controls:
                 raise ValueError(f"没有叫 {name} 的控件；有的是 {', '.join(self.controls)}。")
-        self._batch = True
-        try:
-            for name, value in settings.items():
-                self.controls[name].value = value
-        finally:
-            self._batch = False
-        self._update()
-        return self.view
+        with self._lock:
+            self._batch = True
+            try:
+                for name, value in settings.items():
+                    self.controls[name].value = value
+            finally:
+                self._batch = False
+            self._update()
+            return self.view
 
     def reset(self):
         """回到开始时的设置。"""
@@ -134,17 +140,18 @@ class Panel:
 
     def close(self):
         """拆掉接线，关掉所有控件。"""
-        for control in self.controls.values():
-            control.unobserve_all()
-        self._button.on_click(self._on_reset, remove=True)
-        for part in (*self.controls.values(), self._button, self._style, self._picture,
-                     self._finding, self._row, self.widget):
-            part.close()
-            # 布局和样式是另外的模型，不跟着关；不关的话每运行一遍就多留十几个在内存里。
-            part.layout.close()
-            if part.has_trait("style"):
-                part.style.close()
-        self.closed = True
+        with self._lock:
+            for control in self.controls.values():
+                control.unobserve_all()
+            self._button.on_click(self._on_reset, remove=True)
+            for part in (*self.controls.values(), self._button, self._style, self._picture,
+                         self._finding, self._row, self.widget):
+                part.close()
+                # 布局和样式是另外的模型，不跟着关；不关的话每运行一遍就多留十几个在内存里。
+                part.layout.close()
+                if part.has_trait("style"):
+                    part.style.close()
+            self.closed = True
 
     def _build(self):
         self._button = ipywidgets.Button(
@@ -184,8 +191,9 @@ class Panel:
         _made_by[key] = (run, [*panels, self])
 
     def _on_change(self, change):
-        if not self._batch:
-            self._update()
+        with self._lock:
+            if not self._batch and not self.closed:
+                self._update()
 
     def _on_reset(self, button):
         self.reset()

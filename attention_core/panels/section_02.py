@@ -37,12 +37,9 @@ def render(query, temperature, own, computer, brain, kitchen):
     weights = softmax(similarity, mask=mask, temperature=temperature)   # (S,)
     blend = weighted_sum(weights[None, :], values)   # (1, d_v)
 
-    best = np.flatnonzero(weights == weights.max())
-    if len(best) == mask.sum():
-        shares = "每一条的份额一样大，各 "
-    else:
-        shares = f"份额最大的是{'、'.join(f'「{labels[i]}」' for i in best)}，{'各 ' if len(best) > 1 else ''}"
-    finding = (f"查「{query}」，温度 {blocks.short_number(temperature)}：{shares}{blocks.number(weights.max())}；"
+    shares = blocks.most(np.compress(mask, labels), weights[mask], one="份额最大的是{who}，{share}",
+                         tied="份额最大的是{who}，各 {share}", alike="每一条的份额一样大，各 {share}", quotes="「、」")
+    finding = (f"查「{query}」，温度 {blocks.short_number(temperature)}：{shares}；"
                f"混出来的内容里，{blocks.most(DICTIONARY_TOPICS, blend[0])}。")
     return View((
         blocks.bars(labels, {"像不像": np.where(mask, similarity, -np.inf), "份额": weights}, mask=mask,

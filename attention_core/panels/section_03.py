@@ -12,8 +12,8 @@ from .view import View
 
 __all__ = ["shapes", "three_identities"]
 
-ASKER = book.TOKENS.index(book.ASKER)
-STRETCHED = book.TOKENS.index("只")
+ASKER_AT = book.TOKENS.index(book.ASKER)
+STRETCHED_AT = book.TOKENS.index("只")
 SWAPPED = [1, 0, *range(2, len(KINDS))]   # 动物和地点两列对调
 CHANGES = {"原样": "", "换 W_K": "W_K", "换 W_V": "W_V", "换 W_Q": "W_Q"}
 
@@ -30,18 +30,17 @@ def render(asker, change, stretch, temperature):
     query = WORDS[asker:asker + 1] @ _swap("W_Q", W_Q, change)   # (1, d_k)
     key = WORDS @ _swap("W_K", W_K, change)   # (N, d_k)
     value = WORDS @ _swap("W_V", W_V, change)   # (N, d_v)
-    key[STRETCHED] *= stretch
+    key[STRETCHED_AT] *= stretch
     scores = score(query, key)   # (1, N)
     weights = softmax(scores, temperature=temperature)   # (1, N)
     output = weighted_sum(weights, value)   # (1, d_v)
     alike = cosine_similarity(query, key)[0]   # (N,)
 
-    best = int(weights.argmax())
-    if weights.max() - weights.min() < 1e-9:
-        looks = f"看每个词一样多，各 {blocks.number(weights.max())}"
-    else:
-        looks = (f"最看「{book.TOKENS[best]}」，权重 {blocks.number(weights.max())}，"
-                 f"方向相似度 {blocks.number(alike[best])}")
+    looks = blocks.most(book.TOKENS, weights[0], one="最看{who}，权重 {share}", tied="最看{who}，权重各 {share}",
+                        alike="看每个词一样多，各 {share}", quotes="「、」")
+    best, *others = blocks.leaders(weights[0])
+    if not others:
+        looks += f"，方向相似度 {blocks.number(alike[best])}"
     finding = (f"温度 {blocks.short_number(temperature)}：「{book.TOKENS[asker]}」{looks}；"
                f"新内容里{blocks.most(KINDS[:W_V.shape[1]], output[0])}。")
     return View((
@@ -57,7 +56,7 @@ def render(asker, change, stretch, temperature):
 def three_identities():
     """换 W_Q、W_K、W_V 中的一个，或者拉长一个键，看分数、权重、新内容哪个动。"""
     return Panel(render, {
-        "asker": controls.token(book.TOKENS, ASKER),
+        "asker": controls.token(book.TOKENS, ASKER_AT),
         "change": controls.choice("换哪个矩阵", list(CHANGES.items())),
         "stretch": controls.stops("把「只」的键拉长几倍", [1, 2, 3, 4, 6], 1),
         "temperature": controls.temperature(),
@@ -84,10 +83,10 @@ def render_shapes(d_k, temperature):
     rows = [[name, " × ".join(map(str, array.shape))] for name, array in arrays.items()]
     return View((
         blocks.text_table(["数组", "形状"], rows, title=f"三个矩阵一共 {n_parameters} 个数"),
-        blocks.table(weights, book.TOKENS, book.TOKENS, query=ASKER, title="权重（随机的矩阵，没有训练过）"),
+        blocks.table(weights, book.TOKENS, book.TOKENS, query=ASKER_AT, title="权重（随机的矩阵，没有训练过）"),
     ), f"d_k = {d_k}，温度 {blocks.short_number(temperature)}：查询和键各有 {d_k} 个数，"
        f"三个矩阵一共 {n_parameters} 个数；分数和权重总是 {len(x)} × {len(x)}。"
-       f"「它」最大的权重 {blocks.number(weights[ASKER].max())}。")
+       f"「它」最大的权重 {blocks.number(weights[ASKER_AT].max())}。")
 
 
 def shapes():

@@ -10,7 +10,7 @@ from .view import View
 
 __all__ = ["three_steps"]
 
-KEYS = tuple(book.SECTION_4_SCORES)
+KEY_TOKENS = tuple(book.SECTION_4_SCORES)
 SCORES = np.array(list(book.SECTION_4_SCORES.values()))  # (S,)
 
 # 编造的值向量：四个数各管一件事，好让混出来的向量读得懂。真实模型里的数没有名字。
@@ -34,10 +34,26 @@ def printed(low, high):
     return f"{low:.2f}" if low == high else f"{low:.2f}–{high:.2f}"
 
 
+def _shares(tokens, weights):
+    """看得见的词里谁最多，其次是谁。"""
+    text = blocks.most(tokens, weights, one="{who}{share}", tied="{who}各 {share}", alike="看得见的各 {share}",
+                       quotes="「、」")
+    best = blocks.leaders(weights)
+    tokens, weights = np.delete(tokens, best), np.delete(weights, best)
+    if not weights.size:
+        return text
+    if not weights.any():
+        return f"{text}，别的都是 0"
+    # 温度低时剩下的都不到 1e-12，放大了才比得出
+    next_best = blocks.most(tokens, weights / weights.max(), one="其次{who}", tied="其次{who}各 ", alike="别的各 ",
+                            quotes="「、」")
+    return f"{text}，{next_best}{blocks.number(weights.max())}"
+
+
 def render(temperature, causal):
     """三步在这一行上的画面。"""
     asker = book.TOKENS.index(book.ASKER)
-    place = [book.TOKENS.index(token) for token in KEYS]
+    place = [book.TOKENS.index(token) for token in KEY_TOKENS]
     mask = np.array([not causal or i < asker for i in place])  # (S,)
     weights = softmax(SCORES, mask=mask, temperature=temperature)  # (S,)
     blend = weighted_sum(weights[None, :], VALUES)  # (1, d_v)
@@ -46,25 +62,18 @@ def render(temperature, causal):
     shares, seen = np.full(len(book.TOKENS), np.nan), np.ones(len(book.TOKENS), dtype=bool)
     shares[place], seen[place] = weights, mask
     scores = np.where(mask, SCORES, -np.inf)
-    first, second = np.argsort(-weights, kind="stable")[:2]
-    if weights[second] == 0:
-        shares_text = f"「{KEYS[first]}」{blocks.number(weights[first])}，别的都是 0"
-    elif weights[first] > weights[second]:
-        shares_text = (f"「{KEYS[first]}」{blocks.number(weights[first])}，"
-                       f"其次「{KEYS[second]}」{blocks.number(weights[second])}")
-    else:
-        shares_text = f"看得见的各 {blocks.number(weights[first])}"
+    shares_text = _shares(np.compress(mask, KEY_TOKENS), weights[mask])
     finding = (
         f"温度 {blocks.short_number(temperature)}，「它」的份额：{shares_text}，"
         f"{int(mask.sum())} 份合计 {blocks.number(weights.sum())}。"
         f"混出来的新向量里，{blocks.most(MEANINGS, blend[0])}。")
     return View((
         blocks.sentence(book.TOKENS, shares, query=asker, mask=seen, title="「它」在问每一个词"),
-        blocks.bars(KEYS, {
+        blocks.bars(KEY_TOKENS, {
             "分数": scores, "权重": weights,
-            "书里印的": [printed(*book.PRINTED_WEIGHTS[token]) for token in KEYS],
+            "书里印的": [printed(*book.PRINTED_WEIGHTS[token]) for token in KEY_TOKENS],
         }, mask=mask, limits={"分数": 4.2, "权重": 1.0}, title="第一步打分，第二步归一"),
-        blocks.vectors(np.vstack([VALUES, blend]), [*KEYS, "混合"], MEANINGS, mark=len(KEYS),
+        blocks.vectors(np.vstack([VALUES, blend]), [*KEY_TOKENS, "混合"], MEANINGS, mark=len(KEY_TOKENS),
                        limit=1.0, title="第三步加权求和（值是编造的）"),
     ), finding)
 

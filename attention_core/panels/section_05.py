@@ -13,7 +13,7 @@ from .view import View
 
 __all__ = ["scaling"]
 
-KEYS = tuple(book.SECTION_4_SCORES)
+KEY_TOKENS = tuple(book.SECTION_4_SCORES)
 LARGEST = 1024
 SIZES = tuple(2 ** k for k in range(LARGEST.bit_length()))
 TRIALS = 300
@@ -24,7 +24,7 @@ FULL_SCORE = 16.0
 @cache
 def _vectors(batch):
     """编造的（随机的）查询和十个键；d_k 小的时候只用前 d_k 个数，拖动时才接得上。"""
-    drawn = np.random.default_rng(102 + batch).standard_normal((1 + len(KEYS), LARGEST))
+    drawn = np.random.default_rng(102 + batch).standard_normal((1 + len(KEY_TOKENS), LARGEST))
     return drawn[:1], drawn[1:]   # (1, d_k), (S, d_k)
 
 
@@ -32,7 +32,7 @@ def _vectors(batch):
 def _trials():
     """每种维数各 TRIALS 次试验的分数，不缩放。"""
     rng = np.random.default_rng(5)
-    return np.stack([random_scores(d_k, n_keys=len(KEYS), n_trials=TRIALS, rng=rng) for d_k in SIZES])
+    return np.stack([random_scores(d_k, n_keys=len(KEY_TOKENS), n_trials=TRIALS, rng=rng) for d_k in SIZES])
 
 
 @cache
@@ -59,9 +59,9 @@ def render(d_k, temperature, batch):
         f"不缩放 {blocks.short_number(plain_gradients[here])}，缩放 {blocks.short_number(scaled_gradients[here])}。")
     limits = {"分数": FULL_SCORE, "权重": 1.0}
     return View((
-        blocks.bars(KEYS, {"分数": plain, "权重": plain_weights}, limits=limits,
+        blocks.bars(KEY_TOKENS, {"分数": plain, "权重": plain_weights}, limits=limits,
                     title=f"不缩放（随机的向量，d_k = {d_k}）"),
-        blocks.bars(KEYS, {"分数": scaled, "权重": scaled_weights}, limits=limits,
+        blocks.bars(KEY_TOKENS, {"分数": scaled, "权重": scaled_weights}, limits=limits,
                     title=f"除以 √{d_k} = {blocks.short_number(root)}"),
         blocks.curve(SIZES, {"不缩放": plain_gradients, "缩放": scaled_gradients},
                      point=(d_k, plain_gradients[here]), x_label="维数 d_k", y_label="雅可比矩阵的大小（中位数）",

@@ -6,6 +6,7 @@ from .. import book, inputs
 from ..attention import scaled_dot_product_attention
 from . import blocks, controls
 from .panel import Panel
+from .random_sentence import attend, shuffled, vectors_and_places
 from .view import View
 from .words import split_sentence
 
@@ -19,14 +20,8 @@ def _render_every_word(asker, temperature):
     """整句的权重表，和其中一个词的一行。"""
     output, weights = scaled_dot_product_attention(QUERY, KEY, VALUE, temperature=temperature)   # (N, 4), (N, N)
     word, row = book.TOKENS[asker], weights[asker]
-    order = np.argsort(-row, kind="stable")
-    tied = np.count_nonzero(row > row.max() - 1e-12)
-    if tied == len(row):
-        most = f"十一个词各分 {blocks.number(row[0])}，谁也不比谁多"
-    elif tied > 1:
-        most = "、".join(f"「{book.TOKENS[i]}」" for i in order[:tied]) + f"并列最多，各 {blocks.number(row.max())}"
-    else:
-        most = f"「{book.TOKENS[order[0]]}」最多，{blocks.number(row.max())}"
+    most = blocks.most(book.TOKENS, row, one="{who}最多，{share}", tied="{who}并列最多，各 {share}",
+                       alike="十一个词各分 {share}，谁也不比谁多", quotes="「、」")
     finding = (f"「{word}」提问：{most}；给自己 {blocks.number(row[asker])}。"
                f"十一行各自合计 {blocks.number(weights.sum(axis=-1).min())}。")
     return View((
@@ -45,48 +40,35 @@ def every_word_asks():
     })
 
 
-D_MODEL = 16
-PROJECTIONS = np.random.default_rng(7).standard_normal((3, D_MODEL, D_MODEL)) / np.sqrt(D_MODEL)   # W_Q, W_K, W_V
-
 ORDERS = [("倒过来", "reverse"), ("头尾对调", "swap"), ("打乱", "random"), ("不动", "same")]
-
-
-def shuffled(n, how):
-    """新的词序：第 i 个位置站原来的第几个词，shape (n,)。"""
-    order = np.arange(n)
-    if how == "swap" and n:
-        order[[0, -1]] = order[[-1, 0]]
-    elif how == "reverse":
-        order = order[::-1]
-    elif how == "random":
-        order = np.random.default_rng(1).permutation(n)
-    return order
 
 
 def _render_word_order(text, how, strength, temperature):
     """同一句话，原来的词序和新的词序各算一遍，按词对齐了比。"""
     words = split_sentence(text, fallback=book.TOKENS)
     order = shuffled(len(words), how)
-    vectors = inputs.word_vectors(words, D_MODEL)   # (n, d_model)
-    places = strength * inputs.position_vectors(len(words), D_MODEL)   # (n, d_model)
+    vectors, places = vectors_and_places(words)   # (n, d_model) 各一份
     (before, table), (after, new_table) = (
-        scaled_dot_product_attention(*((x + places) @ PROJECTIONS), temperature=temperature)
+        attend(x + strength * places, temperature=temperature)
         for x in (vectors, vectors[order]))   # (n, d_model), (n, n) 各两份
     # 新的第 i 行是原来的第 order[i] 个词：放回原处，一个词和它自己比
     moved = np.empty(len(words))
     moved[order] = np.linalg.norm(after - before[order], axis=-1)
     new_words = [words[i] for i in order]
-    if moved.max() < 1e-9:
-        verdict = "每个词的新内容一点没变，只是换了行"
+    if (order == np.arange(len(words))).all():
+        verdict = "词序没有动，每个词的新内容当然一点没变"
+    elif moved.max() < 1e-9:
+        verdict = "词序变动以后：每个词的新内容一点没变，只是换了行"
     else:
-        most = int(moved.argmax())
-        verdict = f"「{words[most]}」变得最多，{blocks.number(moved[most])}"
+        verdict = "词序变动以后：" + blocks.most(
+            words, moved, one="{who}变得最多，{share}", tied="{who}变得一样多，各 {share}",
+            alike="每个词变得一样多，各 {share}", quotes="「、」")
     added = f"加了 {strength:g} 倍的位置向量" if strength else "没有位置向量"
     return View((
         blocks.table(table, words, title="原来的词序"),
         blocks.table(new_table, new_words, title="新的词序"),
         blocks.bars(words, {"新内容变了多少": moved}, limits={"新内容变了多少": 4.0}, title="同一个词，前后相比"),
-    ), f"{added}，词序变动以后：{verdict}。（向量随机编造，没有训练过）")
+    ), f"{added}，{verdict}。（向量随机编造，没有训练过）")
 
 
 def word_order():

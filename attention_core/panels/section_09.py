@@ -16,7 +16,7 @@ __all__ = ["how_many_heads", "one_or_two_heads"]
 
 HEADS = ("谁在过", "过什么")
 D_MODEL, MOST_HEADS = 16, 8
-ASKER = book.TOKENS.index(book.ASKER)
+ASKER_AT = book.TOKENS.index(book.ASKER)
 
 
 def render(sentence, temperature):
@@ -57,11 +57,11 @@ def render_heads(n_heads, temperature):
     layer, n_tokens = _layer(n_heads), len(book.TOKENS)
     _, weights = layer(4 * word_vectors(book.TOKENS, D_MODEL), temperature=temperature)   # (h, N, N)
     rows = np.zeros((MOST_HEADS, n_tokens))   # 行数固定，画面才不跳
-    rows[:n_heads] = weights[:, ASKER]
+    rows[:n_heads] = weights[:, ASKER_AT]
     used = np.repeat((np.arange(MOST_HEADS) < n_heads)[:, None], n_tokens, axis=1)
-    mean = weights[:, ASKER].mean(axis=0)   # (N,)
+    mean = weights[:, ASKER_AT].mean(axis=0)   # (N,)
     looks = "；".join(f"头 {i} 的权重里{blocks.most(book.TOKENS, row, quotes='「」')}"
-                     for i, row in enumerate(weights[:, ASKER], 1))
+                     for i, row in enumerate(weights[:, ASKER_AT], 1))
     return View((
         blocks.table(rows, [f"头 {i + 1}" for i in range(MOST_HEADS)], book.TOKENS, mask=used,
                      title="「它」的权重，一个头一行",
@@ -69,7 +69,7 @@ def render_heads(n_heads, temperature):
         blocks.bars(book.TOKENS, {"各头的平均": mean}, limits={"各头的平均": 1.0}, title="平均以后"),
     ), f"温度 {blocks.short_number(temperature)}，{n_heads} 个头，每个头 d_k = {D_MODEL // n_heads}，"
        f"参数 {layer.n_parameters} 个；"
-       f"平均以后最大的权重 {blocks.number(mean.max())}，各头里最大的 {blocks.number(weights[:, ASKER].max())}。")
+       f"平均以后最大的权重 {blocks.number(mean.max())}，各头里最大的 {blocks.number(weights[:, ASKER_AT].max())}。")
 
 
 def how_many_heads():

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from .. import book, inputs
-from ..attention import scaled_dot_product_attention
+from .. import book
 from ..masks import causal_mask
 from ..steps import softmax
 from . import blocks, controls
 from .panel import Panel
-from .section_07 import D_MODEL, PROJECTIONS
+from .random_sentence import stacked_attention
 from .view import View
 from .words import split_sentence
 
@@ -16,7 +15,7 @@ __all__ = ["later_word", "masked_row"]
 
 TOKENS = tuple(book.SECTION_10_SCORES)
 SCORES = np.array(list(book.SECTION_10_SCORES.values()))   # (S,)
-IT, CAT, TIRED = (TOKENS.index(token) for token in (book.ASKER, "猫", "累"))
+IT_AT, CAT_AT, TIRED_AT = (TOKENS.index(token) for token in (book.ASKER, "猫", "累"))
 FILLS = {"before": -np.inf, "zero": 0.0, "large": -1e9}
 HOWS = [("softmax 之前填 −∞", "before"), ("不遮", "none"), ("softmax 之后清成 0", "after"),
         ("softmax 之前填 0", "zero"), ("softmax 之前填 −1e9", "large")]
@@ -33,17 +32,17 @@ def masked_weights(how, scores, is_open, temperature):
 def _render_row(how, late, nothing, temperature):
     """「它」的一行：遮的办法、「累」的分数、温度，各怎样改变权重。"""
     scores = SCORES.copy()
-    scores[TIRED] = late
-    is_open = (np.arange(len(TOKENS)) <= IT) & (not nothing)
+    scores[TIRED_AT] = late
+    is_open = (np.arange(len(TOKENS)) <= IT_AT) & (not nothing)
     given, weights = masked_weights(how, scores, is_open, temperature)
     shown = ["−1e9" if score == FILLS["large"] else blocks.number(score) for score in given]
     mask = None if how == "none" else is_open
     shut = "整行的" if nothing else "「它」后面的"
     return View((
-        blocks.sentence(TOKENS, weights, query=IT, mask=mask, title="「它」那一行，斜线是不许看的"),
+        blocks.sentence(TOKENS, weights, query=IT_AT, mask=mask, title="「它」那一行，斜线是不许看的"),
         blocks.bars(TOKENS, {"分数": [blocks.number(score) for score in scores], "遮过的": shown,
-                             "权重": weights}, mask=mask, mark=IT, limits={"权重": 1.0}, title="从分数到权重"),
-    ), (f"温度 {blocks.short_number(temperature)}：「猫」{blocks.number(weights[CAT], 4)}；"
+                             "权重": weights}, mask=mask, mark=IT_AT, limits={"权重": 1.0}, title="从分数到权重"),
+    ), (f"温度 {blocks.short_number(temperature)}：「猫」{blocks.number(weights[CAT_AT], 4)}；"
         f"{shut}词共分到 {blocks.number(weights[~is_open].sum(), 4)}；"
         f"整行合计 {blocks.number(weights.sum(), 4)}。"))
 
@@ -63,15 +62,6 @@ LONGEST_WORD = 8
 REPLACEMENT = "宽"
 
 
-def stacked_attention(words, n_layers, mask, temperature):
-    """随机的词向量加位置向量，叠几层自注意力；返回最后一层的输出 (n, d_model) 和权重 (n, n)。"""
-    x = inputs.word_vectors(words, D_MODEL) + inputs.position_vectors(len(words), D_MODEL)   # (n, d_model)
-    for _ in range(n_layers):
-        taken, weights = scaled_dot_product_attention(*(x @ PROJECTIONS), mask=mask, temperature=temperature)
-        x = x + taken
-    return x, weights
-
-
 def _render_later(text, place, replacement, causal, n_layers, temperature):
     """换掉一个词，前后各算一遍，逐个位置比较输出。"""
     words = split_sentence(text, fallback=book.TOKENS)
@@ -80,7 +70,8 @@ def _render_later(text, place, replacement, causal, n_layers, temperature):
     new_words = list(words)
     new_words[place] = "".join(replacement.split())[:LONGEST_WORD] or REPLACEMENT
     mask = causal_mask(len(words)) if causal else None
-    (before, old), (after, new) = (stacked_attention(w, n_layers, mask, temperature) for w in (words, new_words))
+    (before, old), (after, new) = (
+        stacked_attention(each, n_layers, mask=mask, temperature=temperature) for each in (words, new_words))
     moved = np.linalg.norm(after - before, axis=-1)   # (n,)
     has_moved = (after != before).any(axis=-1)   # 逐位比较，不留误差的余地
     return View((
@@ -97,7 +88,7 @@ def later_word():
     """换掉一个词，看哪些位置的输出动了；因果掩码、层数、温度和句子都随你改。"""
     return Panel(_render_later, {
         "text": controls.sentence_field(),
-        "place": controls.integer("换掉第几个词", TIRED + 1, 1, 16),
+        "place": controls.integer("换掉第几个词", TIRED_AT + 1, 1, 16),
         "replacement": controls.sentence_field(REPLACEMENT, description="换成"),
         "causal": controls.toggle("因果掩码", True),
         "n_layers": controls.stops("叠几层", [1, 2, 4], tooltip="上一层的输出，是下一层的输入"),

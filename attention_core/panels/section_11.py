@@ -25,9 +25,8 @@ def _render(asker, n_real, shut, temperature):
     output, weights = scaled_dot_product_attention(QUERY, source, source, mask=mask, temperature=temperature)
 
     row, word = weights[asker], f"“{ENGLISH[asker]}”"   # 句号也能提问，加上引号才看得见
-    best = np.flatnonzero(row > row.max() - 1e-12)
-    most = (f"最看「{names[best[0]]}」，{blocks.number(row.max())}" if len(best) == 1
-            else f"没有最看谁，{len(best)} 个位置并列，各 {blocks.number(row.max())}")
+    tied = "没有最看谁，{n} 个位置并列，各 {share}"
+    most = blocks.most(names, row, one="最看{who}，{share}", tied=tied, alike=tied, quotes="「」")
     return View((
         blocks.sentence(names, row, mask=None if mask is None else mask[0], title=f"{word}在问中文的每一个词"),
         blocks.table(weights, ENGLISH, names, mask=mask, query=asker, title="行是英文，列是中文（向量是编造的）"),
