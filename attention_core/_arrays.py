@@ -34,7 +34,7 @@ def to_mask(name, mask):
         return mask
     if mask.dtype.kind != "f":
         fail(name, "布尔数组（True 表示可以看）或浮点数组（加到分数上，-inf 表示不许看）",
-             f" dtype={mask.dtype} 的数组", "0/1 的整数有两种读法，请写明：mask.astype(bool)，或者换成 0 和 -inf。")
+             f"dtype={mask.dtype} 的数组", "0/1 的整数有两种读法，请写明：mask.astype(bool)，或者换成 0 和 -inf。")
     if not np.max(mask, initial=-np.inf) < np.inf:
         fail(name, "不含 NaN 和 +inf 的浮点数组", "含有 NaN 或 +inf 的数组", "不许看的位置写 -inf，其余写 0。")
     return mask
@@ -46,7 +46,7 @@ def to_float(name, x):
         return x
     array = to_array(name, x)
     if array.dtype.kind not in "fiub":
-        fail(name, "数字数组", f" dtype={array.dtype} 的数组", "请先转换成浮点数，例如 np.asarray(x, dtype=float)。")
+        fail(name, "数字数组", f"dtype={array.dtype} 的数组", "请先转换成浮点数，例如 np.asarray(x, dtype=float)。")
     return array.astype(_FLOAT32 if result_dtype(x).itemsize < _FLOAT64.itemsize else _FLOAT64)
 
 
@@ -109,7 +109,7 @@ def check_number(name, x, expected, is_valid):
         except OverflowError:   # 几百位的整数
             number = math.copysign(math.inf, x > 0 or -1)
     if not is_valid(number):
-        fail(name, expected, f" {x!r}", f"请给 {name} 一个这样的数。")
+        fail(name, expected, repr(x), f"请给 {name} 一个这样的数。")
     return number
 
 
@@ -130,13 +130,13 @@ def check_axis(axis, name, x):
     if x.ndim == 0:
         fail(name, "至少有一个轴的数组", f"单独一个数 {x}", f"一串数写成 {name}=[...]。")
     if not isinstance(axis, numbers.Integral) or isinstance(axis, bool) or not -x.ndim <= axis < x.ndim:
-        fail("axis", f" {name} 已有的轴（{name} 有 {x.ndim} 个轴）", f" {axis!r}", "最后一轴写成 -1。")
+        fail("axis", f"{name} 已有的轴（{name} 有 {x.ndim} 个轴）", repr(axis), "最后一轴写成 -1。")
 
 
 def check_count(name, x, minimum=0):
     """检查 ``x`` 是不小于 ``minimum`` 的整数（再大也放得进内存），返回 Python 整数。"""
     if not isinstance(x, numbers.Integral) or isinstance(x, bool) or not minimum <= x < 2**31:
-        fail(name, f"不小于 {minimum} 的整数", f" {x!r}"[:80], f"请给 {name} 一个这样的整数，小于 2 的 31 次方。")
+        fail(name, f"不小于 {minimum} 的整数", repr(x)[:80], f"请给 {name} 一个这样的整数，小于 2 的 31 次方。")
     return int(x)
 
 

@@ -40,7 +40,7 @@ def exact_lookup(query, keys, values):
         if isinstance(x, Set | Mapping) or not hasattr(x, "__len__") or getattr(x, "ndim", 1) == 0:
             fail(name, "有次序的序列", repr(x)[:80], '例如 ["狗", "猫"]。')
     if len(keys) != len(values):
-        fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f" {len(values)} 个", "每个标签要有一份内容。")
+        fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f"{len(values)} 个", "每个标签要有一份内容。")
     for key, value in zip(keys, values, strict=True):
         if np.array_equal([key], [query]):   # 放进列表，单个的字和数才比得了 (numpy 2.0)
             return value

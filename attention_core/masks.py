@@ -69,9 +69,9 @@ def padding_mask(lengths, n_keys):
     if lengths.size == 0 and lengths.dtype.kind in "bf":   # 空列表的 dtype 是 float64
         lengths = lengths.astype(int)
     if lengths.dtype.kind not in "iu":
-        fail("lengths", "整数，或者整数数组", f" dtype={lengths.dtype} 的数组", "长度是个数，请写成整数。")
+        fail("lengths", "整数，或者整数数组", f"dtype={lengths.dtype} 的数组", "长度是个数，请写成整数。")
     if lengths.size and (lengths.min() < 0 or lengths.max() > n_keys):
-        fail("lengths", f" 0 到 n_keys={n_keys} 之间的整数", f" {lengths.min()} 到 {lengths.max()}",
+        fail("lengths", f"0 到 n_keys={n_keys} 之间的整数", f"{lengths.min()} 到 {lengths.max()}",
              "长度不能为负，也不能超过补齐以后的长度。")
     return np.arange(n_keys) < lengths[..., None, None]   # (..., 1, S)
 

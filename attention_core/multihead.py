@@ -40,7 +40,7 @@ def split_heads(x, n_heads):
     check_matrix("x", x, "(..., n, h * d)")
     n_heads = check_count("n_heads", n_heads, minimum=1)
     if x.shape[-1] % n_heads:
-        fail("n_heads", f"能整除最后一轴长度 {x.shape[-1]} 的整数", f" {n_heads}", "每个头分到的长度必须一样。")
+        fail("n_heads", f"能整除最后一轴长度 {x.shape[-1]} 的整数", f"{n_heads}", "每个头分到的长度必须一样。")
     heads = x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads)   # (..., n, h, d)
     return cast(heads.swapaxes(-2, -3), dtype)   # (..., h, n, d)
 

@@ -321,7 +321,7 @@ def find(id):
     exercises = {exercise.id: exercise for exercise in in_section(section)} if section else {}
     if id not in exercises:
         known = "、".join(exercises) or "01-1 到 13-3 这样的编号"
-        fail("id", f"一道题的编号（{known}）", f" {id!r}", "请照练习格里原来的写。")
+        fail("id", f"一道题的编号（{known}）", f"{id!r}", "请照练习格里原来的写。")
     return exercises[id]
 
 

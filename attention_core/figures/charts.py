@@ -28,11 +28,11 @@ def _finite(name, x):
 def _series(ax, series, n):
     """检查一组命名的数据：个数放得下，每组都有 ``n`` 个数。"""
     if not isinstance(series, dict) or not series:
-        fail("series", "至少有一项的字典（名字和数据）", f" {type(series).__name__}",
+        fail("series", "至少有一项的字典（名字和数据）", f"{type(series).__name__}",
              '例如 {"缩放之后": y}。')
     taken = len(ax.get_legend_handles_labels()[1])
     if taken + len(series) > len(PALETTE):
-        fail("series", f"同一个坐标轴里总共不超过 {len(PALETTE)} 组数据", f" {taken + len(series)} 组",
+        fail("series", f"同一个坐标轴里总共不超过 {len(PALETTE)} 组数据", f"{taken + len(series)} 组",
              "再多就分不清了，请分成两个坐标轴。")
     checked = {}
     for label, values in series.items():
@@ -88,7 +88,7 @@ def _set_scale(ax, axis, scale):
     """一个轴用线性还是对数的刻度。"""
     name = f"{axis}scale"
     if scale not in ("linear", "log"):
-        fail(name, '"linear" 或 "log"', f" {scale!r}", "请二者取一。")
+        fail(name, '"linear" 或 "log"', f"{scale!r}", "请二者取一。")
     if scale == "log":
         for line in ax.get_lines():
             values = line.get_xdata() if axis == "x" else line.get_ydata()
@@ -126,7 +126,7 @@ def label_axes(ax, *, xlabel, ylabel, xscale="linear", yscale="linear", xticks=N
     """
     for name, text in (("xlabel", xlabel), ("ylabel", ylabel)):
         if not isinstance(text, str) or not text.strip():
-            fail(name, "非空的文字", f" {text!r}", "请写明这个轴是什么量，需要时带上单位。")
+            fail(name, "非空的文字", f"{text!r}", "请写明这个轴是什么量，需要时带上单位。")
     _set_scale(ax, "x", xscale)
     _set_scale(ax, "y", yscale)
     if xticks is not None:

@@ -109,7 +109,7 @@ class NotebookFigure(Figure):
 
     def __init__(self, alt, *, height):
         if not isinstance(alt, str) or len(alt.strip()) < 10:
-            fail("alt", "一句话（至少 10 个字），说出图里看得到的结论", f" {alt!r}",
+            fail("alt", "一句话（至少 10 个字），说出图里看得到的结论", f"{alt!r}",
                  "请写上谁比谁大、差多少、从哪里开始变，而不是只写“图”。")
         self.alt = alt.strip()
         self.height = check_count("height", height, minimum=100)

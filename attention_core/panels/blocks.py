@@ -203,14 +203,14 @@ def _texts(name, texts, n):
     """n 段文字。"""
     texts = [str(text) for text in texts]
     if len(texts) != n:
-        fail(name, f" {n} 项", f" {len(texts)} 项", "要一一对应。")
+        fail(name, f"{n} 项", f"{len(texts)} 项", "要一一对应。")
     return texts
 
 
 def _place(name, i, n):
     """检查 ``i`` 是 n 个位置里的一个，或者 None。"""
     if i is not None and (not isinstance(i, numbers.Integral) or isinstance(i, bool) or not 0 <= i < n):
-        fail(name, f"小于 {n} 的位置（整数，从 0 数起）", f" {i!r}", "一个也不标时写 None。")
+        fail(name, f"小于 {n} 的位置（整数，从 0 数起）", f"{i!r}", "一个也不标时写 None。")
 
 
 def _open(mask, shape):
@@ -219,7 +219,7 @@ def _open(mask, shape):
         return np.ones(shape, dtype=bool)
     mask = to_array("mask", mask)
     if mask.dtype != bool or broadcast(mask.shape, shape) != shape:
-        fail("mask", f"能广播到 {shape} 的布尔数组（True 表示可以看）", f" {mask.dtype} 类型、形状 {mask.shape}",
+        fail("mask", f"能广播到 {shape} 的布尔数组（True 表示可以看）", f"{mask.dtype} 类型、形状 {mask.shape}",
              "0 和 1 请写成 mask.astype(bool)；形状要与画的数相同。")
     return np.broadcast_to(mask, shape)
 
@@ -655,7 +655,7 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     if not isinstance(series, dict):
         series = {"": series}
     if len(series) > 3:
-        fail("series", "最多三条曲线", f" {len(series)} 条", "再多就分不清了，请分成两张图。")
+        fail("series", "最多三条曲线", f"{len(series)} 条", "再多就分不清了，请分成两张图。")
     series = {name: _row(f"series 的「{name}」", y, len(x)) for name, y in series.items()}
     if label is None:
         label = title or y_label
@@ -735,7 +735,7 @@ class _Axis:
         else:
             low, high = _row(name, limits, 2)
             if not (low <= high and np.isfinite([low, high]).all() and (low > 0 or not log)):
-                fail(name, "从小到大的两个有限数" + "（对数轴上都大于 0）" * log, f" {limits}", "先写小的，再写大的。")
+                fail(name, "从小到大的两个有限数" + "（对数轴上都大于 0）" * log, f"{limits}", "先写小的，再写大的。")
         if low == high:
             high = low * 10 if log else low + 1
         self.low, self.high = float(low), float(high)
