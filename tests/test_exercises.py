@@ -275,7 +275,52 @@ READERS_SLIPS = [
     ("11-3", lambda weights, words: [words[i] for i in np.argmax(weights, 0)], "沿错了轴：找的是每一列的最大"),
     ("12-2", lambda weights: np.diagonal(weights, -1).sum(), "加起来了，没有取平均"),
     ("13-1", lambda weights, target: -np.log(np.max(weights)), "看的是概率最大的选项"),
+    ("01-2", lambda words, first, second: sum(map(len, words[words.index(first) + 1:words.index(second) + 1])),
+     "数了字，没有数词"),
+    ("02-1", lambda s, t: softmax_without_care(s - t), "温度没有起作用"),
+    ("02-2", lambda weights, values: values[0], "总是取第一条"),
+    ("04-1", lambda scores: np.exp(scores - scores.max(-1)) / np.exp(scores - scores.max(-1)).sum(-1),
+     "少了 keepdims=True"),
+    ("04-2", lambda s, t: softmax_without_care(s - t), "温度没有起作用"),
+    ("05-1", lambda query, keys: query @ keys / keys.shape[1] ** 0.5, "键忘了转置"),
+    ("05-1", lambda query, keys: query @ keys.T / keys.shape[1] ** 1/2,
+     "少了括号：/ d_k ** 1/2 是先除以 d_k，再除以 2"),
+    ("05-1", lambda query, keys: query @ keys.T / (keys.shape[1] ** 1/2), "除以了 d_k 的一半，没有开平方"),
+    ("05-2", lambda x, w_q, w_k: x @ w_q @ (x @ w_k), "键忘了转置，或者 x 与矩阵左右写反了"),
+    ("05-2", lambda x, w_q, w_k: w_q @ x @ (w_k @ x).T, "键忘了转置，或者 x 与矩阵左右写反了"),
+    ("05-3", lambda d_k: d_k ** 1/2, "除以了 2，没有开平方"),
+    ("07-1", lambda x, w_q, w_k, w_v: softmax_without_care(x @ w_q @ (x @ w_k).T / w_q.shape[1] ** 0.5).T @ x @ w_v,
+     "权重转置了"),
+    ("07-1", lambda x, w_q, w_k, w_v: softmax_without_care(x @ w_q @ (x @ w_k).T / w_v.shape[1] ** 0.5) @ x @ w_v,
+     "按 d_v 缩放了"),
+    ("07-1", lambda x, w_q, w_k, w_v: softmax_without_care(x @ w_q @ (x @ w_k)) @ x @ w_v,
+     "键忘了转置，或者 x 与矩阵左右写反了"),
+    ("07-3", lambda output, order: np.roll(output, -1, axis=0), "只是整体往上挪了一位"),
+    ("08-3", lambda left, right: [max(left[0], right[0]), *(left[1:] + right[1:] * np.exp(
+        right[0] - max(left[0], right[0])))], "只换算了右边"),
+    ("10-2", lambda scores, mask: right(scores - 1000 * ~mask), "减去的数不够大，没有遮住"),
+    ("10-2", lambda scores, mask: (grown := np.exp(np.where(mask, scores, -np.inf))) / grown.sum(axis=1),
+     "少了 keepdims=True"),
+    ("10-4", lambda scores, mask: (grown := np.exp(np.where(mask, scores, -np.inf))) / grown.sum(axis=1),
+     "少了 keepdims=True"),
+    ("11-1", lambda target, source: softmax_without_care(target @ source / source.shape[1] ** 0.5) @ source,
+     "键忘了转置"),
+    ("11-1", lambda target, source: (grown := np.exp(target @ source.T)) / grown.sum(axis=1) @ source,
+     "少了 keepdims=True"),
+    ("11-3", lambda weights, words: np.argmax(weights, axis=1).tolist(), "停在了列号"),
+    ("13-2", lambda weights, target: weights - np.float64(target), "减去的是编号本身"),
+    ("13-2", lambda weights, target: np.abs(weights - np.eye(len(weights))[target]), "正确的选项上减反了"),
 ]
+
+
+# 两种错法在头一个例子上碰巧一样时，只有一种的名字说得对；对不上的，宁可不说名字。
+@pytest.mark.parametrize(("id", "function", "name"), [
+    ("11-3", lambda weights, words: [words[i] for i in weights.argmax(-1)][::-1], "找成了权重最小的"),
+    ("10-2", lambda scores, mask: right(scores - 100 * ~mask), "没有遮"),
+])
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
+def test_a_readers_slip_does_not_get_anothers_name(id, function, name):
+    assert not find(id).judge(function).text.splitlines()[0].endswith(f"：{name}")
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning", "ignore:invalid value:RuntimeWarning")
@@ -443,7 +488,9 @@ def test_a_crash_that_a_wrong_solution_shares_is_named_too():
         (lambda scores: (w for w in scores), "返回的是 generator"),
         (lambda scores: "0.25 0.75", "返回的是 str，应该返回数或者数组"),
         (lambda scores: [[1.0], [1.0, 2.0]], "返回的 list 变不成数组"),
-        (lambda scores: [None, 1.0], "返回的是 list"),
+        (lambda scores: [None, 1.0], "返回的 list 里不全是数"),
+        (lambda scores: ["0.25", "0.75"], "返回的是词，应该是数"),
+        (lambda scores: np.array("猫"), "形状是一个词，应该是 (2,)。返回的是词，应该是数"),
         (lambda scores: right, "返回的是 function"),
         (lambda scores: scores @ np.ones(7), "ValueError"),
         (lambda scores: missing(scores), "用到了没有定义的名字"),  # noqa: F821
@@ -531,6 +578,76 @@ def test_warning_is_passed_on_but_a_right_result_still_passes(softmax):
     assert verdict.status == "passed"
     assert verdict.text.splitlines() == [
         "04-1 通过：把分数变成权重。", "  Python 提醒：divide by zero encountered in log", "  Python 提醒：自己的提醒"]
+
+
+@pytest.mark.parametrize("id", ["10-1", "10-3", "11-2"])
+@pytest.mark.parametrize("number", [int, float, np.float32])
+def test_a_mask_of_numbers_is_not_a_mask(id, number):
+    exercise = find(id)
+    for right in exercise.rights:
+        text = exercise.judge(lambda *args, right=right: np.asarray(right(*args)).astype(number)).text
+        assert "这道题要 True 和 False（比较的结果，或者 .astype(bool)）" in text.splitlines()[0]
+        assert exercise.judge(lambda *args, right=right: np.asarray(right(*args)).tolist()).status == "passed"
+
+
+def test_an_additive_mask_is_not_told_to_become_bool():
+    for shut, words in [(-np.inf, "返回的是要加到分数上的表"), (-1e9, "返回的是数，这道题要 True 和 False")]:
+        text = find("10-1").judge(lambda n, shut=shut: np.where(np.tri(n) > 0, 0.0, shut)).text
+        assert text.splitlines()[0].endswith(words)
+
+
+def test_a_name_agrees_with_every_outcome_so_far():
+    exercise = Exercise("00-1", "加倍", task="", hint="")
+    exercise.stub(find("04-1")._stub)
+    exercise.wrong("平方了", "平方是自己乘自己。")(lambda numbers: numbers ** 2)
+    exercise.case("头一个例子", [1.0, 3.0], expected=[2.0, 6.0], why="两倍。")
+    exercise.case("第二个例子", [4.0, 5.0], expected=[8.0, 10.0], why="两倍。")
+
+    def right_at_first(numbers):
+        return 2 * numbers if numbers[0] == 1 else numbers ** 2
+
+    assert exercise.judge(lambda numbers: numbers ** 2).text.splitlines()[0].endswith("平方了")
+    assert "平方了" not in exercise.judge(right_at_first).text
+
+
+def test_underflow_is_as_silent_as_numpy_leaves_it():
+    def my_masked_softmax(scores, mask):
+        return right(np.where(mask, scores, -1e9))
+
+    verdict = find("10-2").judge(my_masked_softmax)
+    assert verdict.text.splitlines() == [f"10-2 通过：{find('10-2').title}。"]
+
+
+def test_later_cases_are_silent_on_stderr_too(softmax, capsys):
+    def my_softmax(scores):
+        print("看一看", file=sys.stderr)
+        return np.exp(scores - scores.max(axis=-1, keepdims=True))
+
+    assert "权重加起来不是 1" in softmax.judge(my_softmax).text
+    assert capsys.readouterr().err == "看一看\n"
+
+
+@pytest.mark.parametrize(("result", "words"), [
+    ([0, 1], "返回的是数，应该是词"),
+    ([[2.0, 0.0]], "形状是 (1, 2)，应该是 (2,)。返回的是数，应该是词"),
+    (3, "形状是一个数，应该是 (2,)。返回的是数，应该是词"),
+    ("累", "形状是一个词，应该是 (2,)"),
+    ([], "形状是 (0,)，应该是 (2,)。先把形状弄对"),
+    (["累", None], "返回的 list 里不全是词"),
+    ({"累": 1}, "返回的是 dict，应该返回词的列表"),
+])
+def test_words_and_numbers_are_told_apart(result, words):
+    assert words in find("11-3").judge(lambda weights, source_words: result).text.splitlines()[0]
+
+
+def test_return_left_inside_the_loop_is_suspected():
+    def my_note_left(n_rewrites, overwrite):  # noqa: RET503
+        left = 1.0
+        for _ in range(n_rewrites):
+            left -= left * overwrite
+            return left
+
+    assert "return 写在了循环里面" in find("01-1").judge(my_note_left).text
 
 
 def test_long_messages_are_cut_short(softmax):

@@ -220,7 +220,7 @@ class Exercise:
         except ValueError:
             pass   # 有些用 C 写的函数说不出自己的参数
         try:
-            with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn"):
+            with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
                 warnings.simplefilter("always")
                 result = function(*args)
         except NotImplementedError:
@@ -253,10 +253,10 @@ class Exercise:
                              f"原因：{why}", *noticed)
 
     def _recognise(self, function, outcomes):
-        """找出与读者最后一个结果（数组，或异常的原话）相同的错法；不止一种时，看哪一种在别的例子上也相同。
+        """找出与读者到此为止的结果（数组，或异常的原话）都相同的错法；不止一种时，看哪一种在后面的例子上也相同。
 
         结果只是一个数时容易碰巧相同，所以要在每个例子上都相同才算。``outcomes`` 是读者到此为止的结果；
-        后面的例子在这里补上，读者自己的 print 不再出声。
+        后面的例子在这里补上，读者自己的 print 和写到 ``sys.stderr`` 的话不再出声。
         """
         def run(function, case):
             try:
@@ -268,18 +268,20 @@ class Exercise:
 
         def agree(one, other):
             if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-                return _same(one, other)
+                return _same(one, other) and _same(other, one)
             return isinstance(one, str) and isinstance(other, str) and one == other
 
-        case = self.cases[len(outcomes) - 1]
-        candidates = [wrong for wrong in self.wrongs if agree(run(wrong.function, case), outcomes[-1])]
+        candidates = [wrong for wrong in self.wrongs
+                      if all(agree(run(wrong.function, earlier), outcome)
+                             for earlier, outcome in zip(self.cases, outcomes, strict=False))]
         if not candidates:
             return None
-        with contextlib.redirect_stdout(io.StringIO()):
+        one_number = self.cases[len(outcomes) - 1].expected.ndim == 0
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             outcomes = [*outcomes, *(run(function, later) for later in self.cases[len(outcomes):])]
         agreeing = [sum(agree(run(wrong.function, other), outcome)
                         for other, outcome in zip(self.cases, outcomes, strict=True)) for wrong in candidates]
-        if case.expected.ndim == 0 and max(agreeing) < len(self.cases):
+        if one_number and max(agreeing) < len(self.cases):
             return None
         return candidates[agreeing.index(max(agreeing))]
 
@@ -403,20 +405,22 @@ def _is_untouched(function, stub):
 def _comparable(result, expected):
     """把读者返回的东西变成能与 ``expected`` 比较的数组。"""
     if result is None:
-        raise _ProblemError("函数运行完了，却什么也没有返回。是不是忘了写 return？")
+        raise _ProblemError("函数运行完了，却什么也没有返回。是不是忘了写 return，或者 return 写在了循环里面？")
     try:
         array = np.asarray(result)
     except Exception:   # 读者的对象在转换时可以抛出任何异常
         raise _ProblemError(f"返回的 {type(result).__name__} 变不成数组：里面的各行不一样长") from None
     words = expected.dtype.kind == "U"
-    if array.dtype.kind not in ("U" if words else "biufc"):
-        wanted = "词的列表" if words else "数或者数组"
-        raise _ProblemError(f"返回的是 {type(result).__name__}，应该返回{wanted}")
+    # 该是词的地方是数，或者反过来，都能比：比出来不同，再由 _symptom 说明
+    if array.dtype.kind not in "biufcU" or (isinstance(result, str) and not words):
+        if isinstance(result, list | tuple | np.ndarray):
+            raise _ProblemError(f"返回的 {type(result).__name__} 里不全是{'词' if words else '数'}")
+        raise _ProblemError(f"返回的是 {type(result).__name__}，应该返回{'词的列表' if words else '数或者数组'}")
     return array
 
 
 def _same(got, expected):
-    if got.shape != expected.shape:
+    if got.shape != expected.shape or _another_kind(got, expected):
         return False
     if expected.dtype.kind == "U":
         return np.array_equal(got, expected)
@@ -424,8 +428,23 @@ def _same(got, expected):
     return np.allclose(got, expected, rtol=1e-4, atol=1e-6, equal_nan=True)
 
 
+def _another_kind(got, expected):
+    """种类不对时说是什么：词与数，数与 ``True``、``False``。用 0 和 1 当掩码，会加到分数上去，什么也没有遮。"""
+    if got.size == 0:
+        return None   # 空的列表里什么种类也没有
+    if (got.dtype.kind == "U") != (expected.dtype.kind == "U"):
+        return "返回的是数，应该是词" if expected.dtype.kind == "U" else "返回的是词，应该是数"
+    if expected.dtype.kind == "b" and got.dtype.kind != "b":
+        if np.isin(got, (0, 1)).all():
+            return "返回的是 0 和 1 这样的数，这道题要 True 和 False（比较的结果，或者 .astype(bool)）"
+        return "返回的是数，这道题要 True 和 False"
+    return None
+
+
 def _symptom(got, expected):
     """没有对得上的错法时，看结果有没有一眼认得出的毛病。"""
+    if another := _another_kind(got, expected):
+        return another
     if got.dtype.kind == "U":
         return None
     if np.isnan(got).any():
@@ -484,7 +503,7 @@ def _shorten(message, limit=200):
 
 
 def _shape(array):
-    return f" {array.shape}" if array.ndim else "一个数"
+    return f" {array.shape}" if array.ndim else "一个词" if array.dtype.kind == "U" else "一个数"
 
 
 def _show(value, digits=4):

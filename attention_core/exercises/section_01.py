@@ -117,5 +117,11 @@ def reversed_difference(words, first, second):
 
 
 count_rewrites.case("相邻的两个词", ["它", "累"], "它", "累", expected=1, why="读第二个词时改写了一次。")
-count_rewrites.case("从哪里数起，数到哪里", ["那", "只", "猫", "没", "过", "马路", "因为", "累"], "猫", "过",
-                    expected=2, why="只有「没」和「过」改写了它；「过」后面的词还没有读到。")
+@count_rewrites.wrong("数了字，没有数词", "一次读一个词，「马路」是一个词，只改写一次：数列表里有几项，不数有几个字。")
+def characters(words, first, second):
+    return len("".join(words[words.index(first) + 1:words.index(second) + 1]))
+
+
+count_rewrites.case("从哪里数起，数到哪里",
+                    ["昨天", "那", "只", "猫", "没", "过", "马路", "因为", "它", "实在", "太", "累", "了"], "猫", "它",
+                    expected=5, why="「没」「过」「马路」「因为」「它」各改写了一次；「它」后面的词还没有读到。")

@@ -58,7 +58,7 @@ def multiplied(similarity, temperature):
 
 
 @shares.wrong("温度没有起作用",
-              "要在取次方之前除。取了次方以后才除，温度在分子分母里约掉了，和没有用它一样。")
+              "减去温度，或者取了次方以后才除，温度都会在分子分母里约掉；要在取次方之前除。")
 def no_temperature(similarity, temperature):
     grown = np.exp(similarity)
     return grown / grown.sum()
@@ -115,6 +115,11 @@ def averaged(weights, values):
 @blend.wrong("只取了最像的一条", "这是精确查字典的做法；柔性查询里每一条都按份额掺一点。")
 def hardest(weights, values):
     return values[np.argmax(weights)]
+
+
+@blend.wrong("总是取第一条", "每一条都按份额掺一点，不只是第一条。")
+def always_first(weights, values):
+    return values[0]
 
 
 @blend.wrong("加错了方向：把一条内容里的数加在了一起",

@@ -77,6 +77,13 @@ def no_maximum(scores):
     return grown / grown.sum(axis=-1, keepdims=True)
 
 
+@to_weights.wrong("少了 keepdims=True",
+                  "按行求最大、求和，结果少了一轴，与表的各行对不上；加上 keepdims=True，它才立着，对着各行。")
+def without_keepdims(scores):
+    grown = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return grown / grown.sum(axis=-1)
+
+
 to_weights.case("一行", [0.0, np.log(3)], expected=[0.25, 0.75], why="e 的次方是 1 和 3，总和 4，各占 1/4 和 3/4。")
 to_weights.case("沿哪一轴归一", [[0.0, np.log(3)], [np.log(3), 0.0], [np.log(3), np.log(3)]],
                 expected=[[0.25, 0.75], [0.75, 0.25], [0.5, 0.5]], why="三个查询各有一行，每行各自加起来是 1。")
@@ -121,7 +128,7 @@ def multiplied(scores, temperature):
 
 
 @with_temperature.wrong("温度没有起作用",
-                        "要在取次方之前除。取了次方以后才除，温度在分子分母里约掉了，和没有用它一样。")
+                        "减去温度，或者取了次方以后才除，温度都会在分子分母里约掉；要在取次方之前除。")
 def ignored(scores, temperature):
     grown = np.exp(scores - scores.max())
     return grown / grown.sum()

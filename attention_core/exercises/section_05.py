@@ -63,6 +63,23 @@ def always_two(query, keys):
     return query @ keys.T / 2
 
 
+@scaled.wrong("键忘了转置", "每个键是一行；要与每个查询做点积，键得竖过来：query @ keys.T。")
+def keys_not_transposed(query, keys):
+    return query @ keys / np.sqrt(keys.shape[-1])
+
+
+@scaled.wrong("少了括号：/ d_k ** 1/2 是先除以 d_k，再除以 2",
+              "乘方先算，d_k ** 1 还是 d_k。写成 d_k ** (1/2)，或者 np.sqrt(d_k)。")
+def half_outside_the_power(query, keys):
+    return query @ keys.T / keys.shape[-1] ** 1 / 2
+
+
+@scaled.wrong("除以了 d_k 的一半，没有开平方",
+              "如果写的是 d_k ** 1/2，那是先乘方再除以 2：写成 d_k ** (1/2)。")
+def half_of_the_dimension(query, keys):
+    return query @ keys.T / (keys.shape[-1] / 2)
+
+
 scaled.case("除以什么", [[1.0, 1.0, 1.0, 1.0], [2.0, 0.0, 0.0, 0.0]],
             [[1.0, 1.0, 1.0, 1.0], [4.0, 0.0, 0.0, 0.0], [2.0, 2.0, 2.0, 2.0]],
             expected=[[2.0, 2.0, 4.0], [1.0, 4.0, 2.0]],
@@ -130,6 +147,12 @@ def halved(x, w_q, w_k):
     return (x @ w_q) @ (x @ w_k).T / 2
 
 
+@projected.wrong("键忘了转置，或者 x 与矩阵左右写反了",
+                 "看看出错的是哪一行：分数表是 query @ keys.T，键要竖过来；查询和键是 x @ w_q、x @ w_k，x 写在左边。")
+def turned_the_wrong_way(x, w_q, w_k):
+    return (x @ w_q) @ (x @ w_k) / np.sqrt(w_k.shape[-1])
+
+
 projected.case(
     "维度", [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [[1.0, 1.0, 1.0, 1.0], [2.0, 0.0, 0.0, 0.0]],
     [[2.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]], expected=[[1.0, 2.0, 3.0], [2.0, 1.0, 3.0], [3.0, 3.0, 6.0]],
@@ -181,7 +204,9 @@ def always_one(d_k):
     return 1
 
 
-@same_as_temperature.wrong("除以了 2，没有开平方", "平方根是自己乘自己等于 d_k 的那个数，不是一半。")
+@same_as_temperature.wrong("除以了 2，没有开平方",
+                           "平方根是自己乘自己等于 d_k 的那个数，不是一半。"
+                           "如果写的是 d_k ** 1/2，那是先乘方再除以 2：写成 d_k ** (1/2)。")
 def half(d_k):
     return d_k / 2
 

@@ -152,6 +152,23 @@ def raw_scores(x, w_q, w_k, w_v):
     return _attend(x, x, x @ w_v)
 
 
+@whole_sentence.wrong("权重转置了", "weights 的第 i 行是第 i 个词的份额，直接 weights @ value。")
+def weights_transposed(x, w_q, w_k, w_v):
+    return only_weights(x, w_q, w_k, w_v).T @ (x @ w_v)
+
+
+@whole_sentence.wrong("按 d_v 缩放了", "让点积变大的是查询和键里有几个数 d_k，值有多宽 (d_v) 与分数无关。")
+def by_value_width(x, w_q, w_k, w_v):
+    return _attend(x @ w_q, x @ w_k, x @ w_v, divisor=np.sqrt(w_v.shape[-1]))
+
+
+@whole_sentence.wrong("键忘了转置，或者 x 与矩阵左右写反了",
+                      "看看出错的是哪一行：分数表是 query @ key.T，键要竖过来；查询是 x @ w_q，键是 x @ w_k，"
+                      "x 写在左边。")
+def turned_the_wrong_way(x, w_q, w_k, w_v):
+    return (x @ w_q) @ (x @ w_k)
+
+
 whole_sentence.case(
     "取走的是值", [[0.0], [1.0]], [[-np.log(3)]], [[2.0]], [[10.0, 20.0]], expected=[[5.0, 10.0], [1.0, 2.0]],
     why="查询是 0 和 -ln 3，键是 0 和 2，值是 [0, 0] 和 [10, 20]；d_k = 1，平方根是 1。"
@@ -285,13 +302,18 @@ def columns(output, order):
     return output[:, order]
 
 
-@shuffled.wrong("只是整体挪了一位", "order 可以是任何次序：新的第 i 行要照 order[i] 去取。")
-def rolled(output, order):
+@shuffled.wrong("只是整体往下挪了一位", "order 可以是任何次序：新的第 i 行要照 order[i] 去取。")
+def rolled_down(output, order):
     return np.roll(output, 1, axis=0)
 
 
-shuffled.case("跟着词走", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], [2, 0, 1],
-              expected=[[7.0, 8.0, 9.0], [1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
-              why="新句子的第一个词是原来的第 2 号（从 0 数起）。")
-shuffled.case("另一种次序", [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1, 0, 2],
-              expected=[[3.0, 4.0], [1.0, 2.0], [5.0, 6.0]], why="前两个词对调，第三个词不动。")
+@shuffled.wrong("只是整体往上挪了一位", "order 可以是任何次序：新的第 i 行要照 order[i] 去取。")
+def rolled_up(output, order):
+    return np.roll(output, -1, axis=0)
+
+
+shuffled.case("跟着词走", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], [1, 0, 2],
+              expected=[[4.0, 5.0, 6.0], [1.0, 2.0, 3.0], [7.0, 8.0, 9.0]], why="前两个词对调，第三个词不动。")
+shuffled.case("从哪里取", [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]], [2, 0, 3, 1],
+              expected=[[5.0, 6.0], [1.0, 2.0], [7.0, 8.0], [3.0, 4.0]],
+              why="新句子的四个词，依次是原来的第 2、0、3、1 号（从 0 数起）。")

@@ -179,6 +179,13 @@ def only_left(left, right):
     return [largest, left[1] * factor + right[1], left[2] * factor + right[2]]
 
 
+@merge_blocks.wrong("只换算了右边", "哪一边的最大值较小，哪一边就要换算；最大的可能在左边，也可能在右边。")
+def only_right(left, right):
+    largest = max(left[0], right[0])
+    factor = np.exp(right[0] - largest)
+    return [largest, left[1] + right[1] * factor, left[2] + right[2] * factor]
+
+
 @merge_blocks.wrong("最大值没有更新", "合并以后，要以两边里更大的那个为准。")
 def old_maximum(left, right):
     factor = np.exp(right[0] - left[0])

@@ -155,6 +155,19 @@ def renormalised(scores, mask):
         return weights / weights.sum(axis=-1, keepdims=True)
 
 
+@masked.wrong("减去的数不够大，没有遮住",
+              "从分数里减去 1000，只在分数比 1000 小得多时才遮得住；填负无穷，分数多大都遮得住。")
+def subtracted_too_little(scores, mask):
+    return _softmax(np.where(mask, scores, scores - 1000))
+
+
+@masked.wrong("少了 keepdims=True",
+              "按行求最大、求和，结果少了一轴，与表的各行对不上；加上 keepdims=True，它才立着，对着各行。")
+def without_keepdims(scores, mask):
+    grown = np.exp(np.where(mask, scores, -np.inf))
+    return grown / grown.sum(axis=-1)
+
+
 masked.case("遮住的不分份额", [[0.0, np.log(3), np.log(4)], [np.log(3), np.log(4), 0.0]],
             [[True, True, False], [True, False, True]], expected=[[0.25, 0.75, 0.0], [0.75, 0.0, 0.25]],
             why="第一行只剩前两个分数，e 的次方是 1 和 3，各占 1/4 和 3/4；第二行剩一头一尾，是 3 和 1。")
@@ -323,6 +336,14 @@ def late_and_patched(scores, mask):
     weights = _softmax(scores) * mask
     with np.errstate(invalid="ignore"):
         return np.nan_to_num(weights / weights.sum(axis=-1, keepdims=True))
+
+
+@empty_row.wrong("少了 keepdims=True",
+                 "按行求最大、求和，结果少了一轴，与表的各行对不上；加上 keepdims=True，它才立着，对着各行。")
+def keepdims_left_out(scores, mask):
+    grown = np.exp(np.where(mask, scores, -np.inf))
+    total = grown.sum(axis=-1)
+    return grown / np.where(total == 0, 1.0, total)
 
 
 empty_row.case("平常的行", [[0.0, np.log(3), np.log(4)], [np.log(3), np.log(4), 0.0]],

@@ -116,6 +116,18 @@ def columns_normalised(target, source):
     return _attend(target, source, source, axis=0)
 
 
+@across.wrong("键忘了转置", "每个键是一行；要与每个查询做点积，键得竖过来：target @ source.T。")
+def keys_not_transposed(target, source):
+    return target @ source
+
+
+@across.wrong("少了 keepdims=True",
+              "按行求最大、求和，结果少了一轴，与表的各行对不上；加上 keepdims=True，它才立着，对着各行。")
+def without_keepdims(target, source):
+    grown = np.exp(target @ source.T / np.sqrt(source.shape[-1]))
+    return grown / grown.sum(axis=-1) @ source
+
+
 across.case("形状由谁定", [[np.log(2)], [np.log(8)]], [[0.0], [-1.0], [-1.0]], expected=[[-0.5], [-0.2]],
             why="两个查询、三个键：输出有两行。e 的次方是 1、1/2、1/2 和 1、1/8、1/8，后两份合起来占 1/2 和 1/5。")
 across.case("取谁的值，怎样缩放", [[np.log(9), 0.0, 0.0, 0.0]], [[0.0, 4.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]],
@@ -248,7 +260,12 @@ def one_to_one(weights, source_words):
     return found
 
 
-alignment.case("每一行找最大", [[0.1, 0.2, 0.7], [0.5, 0.3, 0.2]], ["猫", "很", "累"],
-               expected=["累", "猫"], why="第一行最大的是 0.7，在「累」那一列；第二行是 0.5，在「猫」那一列。")
+@alignment.wrong("停在了列号", "列号还要换成词：source_words[列号]。")
+def column_numbers(weights, source_words):
+    return weights.argmax(axis=-1)
+
+
+alignment.case("每一行找最大", [[0.3, 0.1, 0.6], [0.5, 0.2, 0.3]], ["猫", "很", "累"],
+               expected=["累", "猫"], why="第一行最大的是 0.6，在「累」那一列；第二行是 0.5，在「猫」那一列。")
 alignment.case("两行可以是同一个", [[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.2, 0.1, 0.7]], ["它", "没", "过"],
                expected=["过", "它", "过"], why="第一行和第三行最大的都在「过」那一列。")

@@ -70,8 +70,9 @@ def averaged(weights):
     return -(weights * np.log(np.where(weights > 0, weights, 1.0))).mean(axis=-1)
 
 
-entropy.case("每行的熵", [[0.5, 0.5, 1e-12], [0.25, 0.25, 0.5]], expected=[np.log(2), 1.5 * np.log(2)],
-             why="各占一半时，熵是 ln 2。")
+entropy.case("每行的熵", [[0.25, 0.25, 0.25, 0.25], [0.5, 0.25, 0.125, 0.125]],
+             expected=[2 * np.log(2), 1.75 * np.log(2)],
+             why="第一行四个 ¼ × 2 ln 2；第二行 ½ × ln 2 + ¼ × 2 ln 2 + 2 × ⅛ × 3 ln 2。")
 entropy.case("权重是 0", [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]], expected=[np.log(2), 0.0],
              why="0 ln 0 算 0：第一行剩下两个各占一半，是 ln 2；第二行全压在一个词上，一点也不分散。")
 

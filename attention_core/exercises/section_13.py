@@ -148,8 +148,19 @@ def minus_one_everywhere(weights, target):
     return weights - 1
 
 
-score_gradient.case("概率减答案", [0.5, 0.25, 0.25], 0, expected=[-0.5, 0.25, 0.25],
-                    why="正确的选项是 0.5 - 1 = -0.5，其余就是概率本身，加起来是 0。")
+@score_gradient.wrong("减去的是编号本身", "target 是位置，说的是在哪里减；减去的总是 1，而且只在那一个位置上减。")
+def index_subtracted(weights, target):
+    return weights - target
+
+
+@score_gradient.wrong("正确的选项上减反了",
+                      "是概率减 1，不是 1 减概率：正确选项的分数升高，损失变小，那里的梯度是负的。")
+def one_minus_probability(weights, target):
+    return np.where(np.arange(len(weights)) == target, 1 - weights, weights)
+
+
+score_gradient.case("概率减答案", [0.75, 0.125, 0.125], 0, expected=[-0.25, 0.125, 0.125],
+                    why="正确的选项是 0.75 - 1 = -0.25，其余就是概率本身，加起来是 0。")
 score_gradient.case("正确的不一定最大", [0.375, 0.125, 0.5], 1, expected=[0.375, -0.875, 0.5],
                     why="正确的选项是 0.125 - 1 = -0.875；概率最大的那个不对，照样是它的概率 0.5。")
 
