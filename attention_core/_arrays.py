@@ -47,7 +47,8 @@ def to_float(name, x):
     array = to_array(name, x)
     if array.dtype.kind not in "fiub":
         fail(name, "数字数组", f"dtype={array.dtype} 的数组", "请先转换成浮点数，例如 np.asarray(x, dtype=float)。")
-    return array.astype(_FLOAT32 if result_dtype(x).itemsize < _FLOAT64.itemsize else _FLOAT64)
+    with np.errstate(all="ignore"):   # longdouble 里放不下的成为无穷大
+        return array.astype(_FLOAT32 if result_dtype(x).itemsize < _FLOAT64.itemsize else _FLOAT64)
 
 
 def result_dtype(*arrays):

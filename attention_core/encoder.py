@@ -37,7 +37,9 @@ def gelu(x):
     array([ 0.    ,  0.8413, -0.1587])
     """
     dtype, x = to_floats("x", x)
-    return cast(x / 2 * (1 + np.asarray(_erf(x / math.sqrt(2)), x.dtype)), dtype)
+    with np.errstate(invalid="ignore"):   # -inf 乘 0 没有值，极限是 0
+        y = x / 2 * (1 + np.asarray(_erf(x / math.sqrt(2)), x.dtype))
+    return cast(np.where(x == -np.inf, 0, y).astype(x.dtype, copy=False), dtype)
 
 
 def layer_norm(x, gain, shift, *, epsilon=1e-12):
@@ -71,6 +73,7 @@ def layer_norm(x, gain, shift, *, epsilon=1e-12):
     if not x.shape[-1]:
         fail("x", "形状 (..., d) 的数组，d 至少是 1", f"形状 {x.shape}", "没有数就没有平均。")
     epsilon = check_number("epsilon", epsilon, "大于 0 的有限的数", lambda number: 0 < number < math.inf)
+    epsilon = max(epsilon, float(np.finfo(x.dtype).tiny))   # 在 float32 里也不能下溢成 0
     gain, shift = (_check_shape(name, to_float(name, vector), x.shape[-1:]).astype(x.dtype, copy=False)
                    for name, vector in (("gain", gain), ("shift", shift)))
     centred = x - x.mean(axis=-1, keepdims=True)
@@ -186,8 +189,8 @@ def random_tensors(rng, *, n_words, n_places, n_layers=6, d_model=384, std=0.02)
         可以交给 `Encoder`。
     """
     check_rng(rng)
-    for name, count in (("n_words", n_words), ("n_places", n_places), ("n_layers", n_layers), ("d_model", d_model)):
-        check_count(name, count, minimum=1)
+    counts = {"n_words": n_words, "n_places": n_places, "n_layers": n_layers, "d_model": d_model}
+    n_words, n_places, n_layers, d_model = (check_count(name, n, minimum=1) for name, n in counts.items())
     std = check_number("std", std, "不小于 0 的有限的数", lambda number: 0 <= number < math.inf)
     shapes = _shapes(n_words, n_places, 2, n_layers, d_model, 4 * d_model)
     return {name: np.zeros(shape) if name.endswith("bias") else

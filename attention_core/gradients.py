@@ -11,6 +11,7 @@ from ._arrays import (
     check_attention,
     check_axis,
     check_flag,
+    check_mask,
     check_query_key,
     check_scale,
     check_temperature,
@@ -228,8 +229,11 @@ def scaled_dot_product_attention_backward(d_output, query, key, value, *, mask=N
     (array([[-1.]]), array([[0.5, 0.5]]))
     """
     dtype, d_output, query, key, value = to_floats("d_output query key value", d_output, query, key, value)
-    check_attention(query, key, value)
+    shape = check_attention(query, key, value)
+    if d_output.shape[-2:] != (shape[-2], value.shape[-1]):   # 先说，再算那张 L x S 的表
+        fail("d_output", f"形状 {(*shape[:-1], value.shape[-1])} 的数组", f"形状 {d_output.shape}", _SAME_SHAPE)
     if weights is None:
+        mask = mask if mask is None else check_mask(mask, shape)
         weights = softmax(score(query, key, scale=scale), mask=mask, temperature=temperature, overwrite_scores=True)
     else:
         _, weights = to_floats("weights", weights)

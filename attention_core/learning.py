@@ -284,7 +284,8 @@ class Settings:
 
     def __post_init__(self):
         for name in ("hops", "d_model", "d_k"):
-            check_count(name, getattr(self, name), minimum=1)
+            # 换成 Python 的整数：numpy 的小整数乘起来会溢出
+            object.__setattr__(self, name, check_count(name, getattr(self, name), minimum=1))
         for name in ("causal", "scaled", "everyone_asks", "unit_scores"):
             check_flag(name, getattr(self, name))
         if check_count("asker", self.asker) >= len(TOKENS):
@@ -505,8 +506,9 @@ def cross_entropy(logits, labels):
         fail("logits", "形状 (B, n_classes) 的数组，至少一句", f"形状 {logits.shape}", "一句话写成 logits[None]。")
     labels = _check_labels(labels, *logits.shape)
     rows = np.arange(len(labels))
-    shifted = logits - logits.max(axis=-1, keepdims=True)
-    loss = float((np.log(np.exp(shifted).sum(axis=-1)) - shifted[rows, labels]).mean())
+    with np.errstate(over="ignore"):   # 差得太远的成为 -inf，取次方是 0
+        shifted = logits - logits.max(axis=-1, keepdims=True)
+        loss = float((np.log(np.exp(shifted).sum(axis=-1)) - shifted[rows, labels]).mean())
     d_logits = softmax(logits)
     d_logits[rows, labels] -= 1
     return loss, cast(d_logits / len(labels), dtype)
@@ -634,8 +636,7 @@ def train(settings, *, seed=0, n_steps=N_STEPS, batch=96, make_optimizer=Adam, p
     >>> train(ONE_HOP, n_steps=200).accuracy
     1.0
     """
-    check_count("n_steps", n_steps, minimum=1)
-    check_count("batch", batch, minimum=1)
+    n_steps, batch = check_count("n_steps", n_steps, minimum=1), check_count("batch", batch, minimum=1)
     check_function("make_optimizer", make_optimizer, "例如 Adam，或者 lambda: Adam(0.02)。")
     if progress is not None:
         check_function("progress", progress, "例如 progress_bar(300) 的结果。")

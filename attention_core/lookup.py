@@ -1,6 +1,6 @@
 """查字典：从一字不差的精确查询，到按相似程度分份额的柔性查询。"""
 
-from collections.abc import Mapping, Set
+from collections.abc import KeysView, Mapping, Set
 
 import numpy as np
 
@@ -37,7 +37,8 @@ def exact_lookup(query, keys, values):
     """
     for name, x in (("keys", keys), ("values", values)):
         # 集合没有次序，字典要查的是它自己的标签
-        if isinstance(x, Set | Mapping) or not hasattr(x, "__len__") or getattr(x, "ndim", 1) == 0:
+        is_unordered = isinstance(x, Set | Mapping) and not isinstance(x, KeysView)
+        if is_unordered or not hasattr(x, "__len__") or getattr(x, "ndim", 1) == 0:
             fail(name, "有次序的序列", repr(x)[:80], '例如 ["狗", "猫"]。')
     if len(keys) != len(values):
         fail("values", f"与 keys 一样长（{len(keys)} 个）的序列", f"{len(values)} 个", "每个标签要有一份内容。")

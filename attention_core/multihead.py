@@ -5,7 +5,18 @@
 
 import numpy as np
 
-from ._arrays import cast, check_count, check_flag, check_matrix, check_rng, fail, result_dtype, to_float, to_mask
+from ._arrays import (
+    cast,
+    check_attention,
+    check_count,
+    check_flag,
+    check_matrix,
+    check_rng,
+    fail,
+    result_dtype,
+    to_float,
+    to_mask,
+)
 from .attention import scaled_dot_product_attention
 
 
@@ -164,8 +175,10 @@ class MultiHeadAttention:
         dtype = np.result_type(result_dtype(query, key, value), self._dtype)
         weight_rows = np.split(self.in_proj_weight, 3)   # 3 x (d_model, d_model)
         bias_rows = [None] * 3 if self.in_proj_bias is None else np.split(self.in_proj_bias, 3)
-        heads = [split_heads(_project(name, x, weight, bias), self.n_heads)   # (..., h, n, d_k)
-                 for (name, x), weight, bias in zip(inputs.items(), weight_rows, bias_rows, strict=True)]
+        projected = [_project(name, x, weight, bias)   # (..., n, d_model)
+                     for (name, x), weight, bias in zip(inputs.items(), weight_rows, bias_rows, strict=True)]
+        check_attention(*projected)   # 切成头以前就说，说的才是读者给的形状
+        heads = [split_heads(x, self.n_heads) for x in projected]   # (..., h, n, d_k)
         if mask is not None:
             mask = to_mask("mask", mask)
             if 2 < mask.ndim < max(head.ndim for head in heads):

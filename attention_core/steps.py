@@ -181,7 +181,8 @@ def _apply_mask(scores, mask):
         if shape != scores.shape:   # 掩码的前导轴可以更多、更长
             scores = np.broadcast_to(scores, shape).copy()
     if mask.dtype != bool:
-        scores += mask.astype(scores.dtype, copy=False)
+        # float64 的掩码里很小的有限数，到 float32 里不能成为 -inf：只有 -inf 才是不许看
+        scores += np.maximum(mask, np.finfo(scores.dtype).min).astype(scores.dtype, copy=False)
     np.copyto(scores, -np.inf, where=~mask if mask.dtype == bool else mask == -np.inf)
     return scores
 

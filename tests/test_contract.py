@@ -141,3 +141,8 @@ def test_masks_and_numbers_do_not_change_the_dtype(dtype, mask_dtype, number):
     )
     assert {x.dtype for x in (*results, *gradients)} == {np.dtype(dtype)}
     assert ac.softmax(query, mask=mask[:, :1], temperature=number).dtype == dtype
+
+
+def test_numbers_beyond_float64_do_not_warn():
+    huge = np.array([[np.longdouble("1e4000") if np.finfo(np.longdouble).max > 1e4000 else np.inf, 0]])
+    np.testing.assert_array_equal(ac.softmax(huge), [[1.0, 0.0]])

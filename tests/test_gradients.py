@@ -410,3 +410,12 @@ def test_a_rows_hidden_poison_changes_no_other_row_to_the_bit_in_any_layout(pois
     poisoned = d_weights.copy()
     poisoned[0, 500:] = poison
     np.testing.assert_array_equal(gradient(poisoned)[1:], gradient(d_weights)[1:])
+
+
+@pytest.mark.parametrize(("bad", "expected"), [(np.nan, np.nan), (np.inf, -np.inf), (-np.inf, np.inf)])
+def test_a_negative_share_of_a_bad_key_counts(bad, expected):
+    # d_query = scale * d_scores @ key; only a share of 0 leaves the key alone.
+    d_query, _ = ac.score_backward([[-1.0]], [[1.0]], [[bad]], scale=1)
+    np.testing.assert_array_equal(d_query, [[expected]])
+    d_query, _ = ac.score_backward([[0.0]], [[1.0]], [[bad]], scale=1)
+    np.testing.assert_array_equal(d_query, [[0.0]])

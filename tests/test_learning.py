@@ -483,3 +483,17 @@ def test_progress_bar_follows_the_training_and_has_words_without_a_kernel(monkey
     train(ONE_HOP, n_steps=25, progress=progress.progress_bar(25))
     assert shown == [("（进度条：训练 25 步）", True)]
     assert values == [10, 20, 25]
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8])
+def test_small_numpy_integers_are_sizes(kind):
+    settings = Settings(d_model=kind(100), d_k=kind(100), unit_scores=True)
+    assert np.isfinite(PronounModel(settings, np.random.default_rng(0)).vector).all()
+    assert len(train(ONE_HOP, n_steps=kind(2), batch=kind(3)).losses) == 2
+
+
+def test_logits_far_apart_do_not_overflow():
+    # log(1 + e^-2e308) = 0
+    loss, d_logits = cross_entropy(np.array([[1e308, -1e308]]), np.array([0]))
+    assert loss == 0
+    np.testing.assert_array_equal(d_logits, [[0.0, 0.0]])

@@ -26,6 +26,10 @@ class TestExactLookup:
         with pytest.raises(KeyError):
             ac.exact_lookup([0, 1, 1e-9], keys, values)
 
+    def test_the_views_of_a_dictionary(self):
+        animals = {"狗": "会叫", "猫": "会抓老鼠"}
+        assert ac.exact_lookup("猫", animals.keys(), animals.values()) == "会抓老鼠"
+
     def test_the_first_of_equal_keys(self):
         assert ac.exact_lookup("a", ["b", "a", "a"], [0, 1, 2]) == 1
 

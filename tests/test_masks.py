@@ -99,3 +99,12 @@ class TestCombineMasks:
     def test_float_dtypes(self, dtype):
         combined = ac.combine_masks(self.look, np.zeros((2, 3), dtype))
         np.testing.assert_array_equal(combined, np.where(self.look, 0, -INF))
+
+
+@pytest.mark.parametrize("wrong", [np.finfo(float).min, -1e300, -1e39])
+def test_only_minus_infinity_shuts(wrong):
+    # Beyond float32, but finite: alike for both keys, so it changes nothing between them.
+    weights = ac.softmax(np.zeros((1, 2), np.float32), mask=np.full((1, 2), wrong))
+    np.testing.assert_array_equal(weights, [[0.5, 0.5]])
+    weights = ac.softmax(np.zeros((1, 2), np.float32), mask=np.array([[wrong, 0.0]]))
+    np.testing.assert_array_equal(weights, [[0.0, 1.0]])

@@ -286,3 +286,33 @@ def test_what_the_real_heads_do():
     assert counts["说不出"] > 36
     tired, wide = data.weights[:2, 3, 1, minilm.IT_AT]
     assert tired[minilm.ANIMAL_AT] > 0.7 > 0.3 > wide[minilm.ANIMAL_AT]
+
+
+def test_an_untrained_model_is_berts():
+    # BERT: matrices normal with the given deviation, biases 0, norms pass on, four times as wide inside, two kinds.
+    tensors = random_tensors(np.random.default_rng(0), n_words=50, n_places=7, n_layers=2, d_model=60, std=0.03)
+    for name, tensor in tensors.items():
+        if name.endswith("bias"):
+            assert not tensor.any(), name
+        elif name.endswith("LayerNorm.weight"):
+            assert (tensor == 1).all(), name
+        elif tensor.size > 1000:
+            assert tensor.std() == pytest.approx(0.03, rel=0.1), name
+    assert tensors["encoder.layer.1.intermediate.dense.weight"].shape == (240, 60)
+    assert tensors["embeddings.token_type_embeddings.weight"].shape == (2, 60)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8])
+def test_small_numpy_integers_are_counts(kind):
+    tensors = random_tensors(
+        np.random.default_rng(0), n_words=kind(3), n_places=kind(3), n_layers=kind(1), d_model=kind(64))
+    assert tensors["encoder.layer.0.intermediate.dense.weight"].shape == (256, 64)
+
+
+def test_gelu_at_the_ends():
+    np.testing.assert_array_equal(gelu([-np.inf, np.inf, 0.0]), [0.0, np.inf, 0.0])
+
+
+def test_a_tiny_epsilon_is_no_zero():
+    same = layer_norm(np.ones(2, np.float32), [1, 1], [0, 0], epsilon=1e-60)
+    np.testing.assert_array_equal(same, [0.0, 0.0])

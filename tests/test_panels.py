@@ -22,6 +22,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from traitlets import TraitError
 
 from attention_core import book, panels
 from attention_core.panels import blocks, controls, palette
@@ -33,7 +34,8 @@ from attention_core.panels.words import MAX_TOKENS, split_sentence
 # What a reader might type: nothing, markup, quotes, emoji, right-to-left, control characters,
 # half a surrogate pair, very long.
 ODD_TEXTS = ["", "   ", "<script>alert(1)</script>", "\"'&<>", "猫😀 👩‍👩‍👧 مرحبا", "\x00\x0b\x1b",
-             "\ud800", "\ufffe", "长" * 10_000, "a b " * 5000, "]]>", "{x} %s \\"]
+             "\ud800", "\ufffe", "长" * 10_000, "a b " * 5000, "]]>", "{x} %s \\",
+             "猫 " + "长" * 190, " ".join(c * 60 for c in "甲乙丙")]
 
 
 @pytest.fixture(autouse=True)
@@ -153,6 +155,20 @@ def test_every_control_of_every_panel(name):
     panel.close()
 
 
+@pytest.mark.parametrize("name", sorted(panels.PANELS))
+def test_long_words_beside_every_stop_of_the_other_controls(name):
+    panel = getattr(panels, name)()
+    start = panel.settings
+    for field, control in panel.controls.items():
+        if isinstance(control, ipywidgets.Text):
+            for text in ODD_TEXTS[-2:]:
+                for other in panel.controls.keys() - {field}:
+                    for value in stops(panel.controls[other]):
+                        settings = start | {field: text, other: value}
+                        check_view(panel.render(**settings), f"{name}: {settings}"[:200])
+    panel.close()
+
+
 def matters_beside_another(panel, control):
     """Whether a control without effect at the start has one once another control is moved."""
     for other in panel.controls.values():
@@ -244,8 +260,70 @@ def test_render_must_return_a_view():
 
 def test_unknown_setting_is_named():
     panel = one_panel()
-    with pytest.raises(ValueError, match="没有叫 m 的控件"):
+    with pytest.raises(ValueError, match=r"^控件的名字 应为 n 之一，收到的是 m。.*panel\.controls.*。$"):
         panel.set(m=1)
+    panel.close()
+
+
+@pytest.mark.parametrize("settings", [{"n": 2, "m": 99}, {"m": 2, "n": "多"}], ids=["second bad", "both moved"])
+def test_a_setting_that_is_refused_moves_nothing(settings):
+    def render(n, m):
+        return View([blocks.bars(["个数"], {"值": [n]})], f"个数是 {n} 和 {m}")
+    panel = Panel(render, {"n": controls.integer("个数 n", 1, 1, 9), "m": controls.stops("个数 m", [1, 2, 3])})
+    before = shown(panel)
+    with pytest.raises(TraitError):
+        panel.set(**settings)
+    assert panel.settings == {"n": 1, "m": 1}
+    assert shown(panel) == before
+    assert panel.set(n=2, m=3).finding == "个数是 2 和 3"   # and the panel still works
+    panel.controls["n"].value = 4
+    assert "个数是 4 和 3" in shown(panel)[0]
+    panel.close()
+
+
+def test_set_after_closing_returns_the_last_view():
+    calls = []
+
+    def render(n):
+        calls.append(n)
+        return View([blocks.bars(["个数"], {"值": [n]})], f"个数是 {n}")
+    panel = one_panel(render)
+    last = panel.set(n=2)
+    panel.close()
+    assert panel.set(n=3) is last
+    assert panel.reset() is last
+    assert calls == [1, 2]
+    assert panel.settings == {"n": 2}
+
+
+@pytest.mark.parametrize("move", [
+    lambda panel: panel.set(n=3), lambda panel: setattr(panel.controls["n"], "value", 3),
+], ids=["set", "slider"])
+def test_an_interrupted_picture_is_said_to_be_old(move):
+    def render(n):
+        if n == 3:
+            raise KeyboardInterrupt
+        return View([blocks.bars(["个数"], {"值": [n]})], f"个数是 {n}")
+    panel = one_panel(render)
+    with pytest.raises(KeyboardInterrupt):
+        move(panel)
+    finding, picture = shown(panel)
+    assert finding == "<div>这里出了错，下面的图还停在上一次：KeyboardInterrupt</div>"
+    assert "ac-stale" in picture
+    assert isinstance(panel.error, KeyboardInterrupt)
+    assert panel.set(n=4).finding == "个数是 4"
+    assert panel.error is None
+    assert "ac-stale" not in shown(panel)[1]
+    panel.close()
+
+
+def test_what_is_no_view_is_shown_as_an_error():
+    panel = one_panel(lambda n: "text" if n == 3 else View([blocks.bars(["个数"], {"值": [n]})], f"个数是 {n}"))
+    first = panel.view
+    panel.set(n=3)
+    assert panel.error is not None
+    assert panel.view is first
+    assert "出了错" in shown(panel)[0]
     panel.close()
 
 
@@ -579,11 +657,18 @@ def test_numbers_in_a_cell(value, text):
 
 
 @pytest.mark.parametrize(("call", "message"), [
-    (lambda: blocks.most(["猫"], [1, 2]), "names 应为 2 项，收到的是 1 项"),
+    (lambda: blocks.most(["猫"], [1, 2]), r"values 应为长 1 的一维数组，收到的是形状 \(2,\)"),
+    (lambda: blocks.most(["猫", "它"], [1, np.nan]), "values 应为至少一个数，没有 NaN，收到的是含有 NaN 的数组"),
+    (lambda: blocks.most([], []), "values 应为至少一个数，没有 NaN，收到的是空的"),
+    (lambda: blocks.most(["猫"], [1], quotes="'"), "quotes 应为左引号和右引号，收到的是"),
     (lambda: blocks.sentence(["猫"], [.5, .5]), r"weights 应为长 1 的一维数组，收到的是形状 \(2,\)"),
     (lambda: blocks.sentence(["猫"], ["多"]), "weights 应为数字数组"),
-    (lambda: blocks.sentence(["猫"], [.5], mask=[1]), r"mask 应为能广播到 \(1,\) 的布尔数组.* int64 类型"),
-    (lambda: blocks.sentence(["猫"], [.5], mask=[True, False]), r"mask 应为能广播到 \(1,\) .*形状 \(2,\)"),
+    (lambda: blocks.sentence(["猫"], [.5], mask=[1]),
+     r"mask 应为能广播到 \(1,\) 的布尔数组.* int64 类型、形状 \(1,\)。0 和 1 请写成 mask.astype\(bool\)。$"),
+    (lambda: blocks.sentence(["猫"], [.5], mask=[True, False]),
+     r"mask 应为能广播到 \(1,\) .*形状 \(2,\)。形状要与画的数相同。$"),
+    (lambda: blocks.bars(["猫"], {"权重": [.5]}, mask=[1, 0]),
+     r"mask 应为能广播到 \(1,\) .*。0 和 1 请写成 mask.astype\(bool\)；形状要与画的数相同。$"),
     (lambda: blocks.sentence(["猫"], [.5], mask=[[True], [True]]), r"mask 应为能广播到 \(1,\) .*形状 \(2, 1\)"),
     (lambda: blocks.bars(["猫"], {"权重": [.5]}, mask=[True, False]), r"mask 应为能广播到 \(1,\)"),
     (lambda: blocks.bars(["猫"], {"权重": [.5, .5]}), r"columns 的「权重」 应为长 1 的一维数组.*形状 \(2,\)"),
@@ -602,11 +687,12 @@ def test_numbers_in_a_cell(value, text):
     (lambda: blocks.vectors([[.5]], ["猫"], ["a", "b"]), "columns 应为 1 项，收到的是 2 项"),
     (lambda: blocks.curve([1, 2], {name: [1, 2] for name in "abcd"}), "series 应为最多三条曲线，收到的是 4 条"),
     (lambda: blocks.curve([1, 2], [1, 2, 3]), r"series 的「」 应为长 2 的一维数组，收到的是形状 \(3,\)"),
-    (lambda: blocks.curve([[1, 2]], [1, 2]), r"x 应为长 2 的一维数组，收到的是形状 \(1, 2\)"),
+    (lambda: blocks.curve([[1, 2], [3, 4]], [1, 2]), r"x 应为一维数组，收到的是形状 \(2, 2\)"),
+    (lambda: blocks.curve(1, [1, 2]), r"x 应为一维数组，收到的是形状 \(\)"),
     (lambda: blocks.text_table(["甲"], [["1"], ["1", "2"]]), "rows 的第 2 行 应为 1 项，收到的是 2 项"),
 ])
 def test_wrong_input_is_named_in_chinese(call, message):
-    with pytest.raises(ValueError, match=f"^{message}.*。$"):
+    with pytest.raises(ValueError, match=f"^{message}.*(?<=。)$"):
         call()
 
 
@@ -644,6 +730,34 @@ def test_an_axis_that_cannot_be_drawn_is_named(axis, log, limits):
     blocks.vectors(np.zeros((0, 3))), blocks.curve([], []), blocks.text_table(["甲"], [])])
 def test_nothing_to_draw_is_still_a_picture(block):
     assert float(block.get("height")) > 0
+
+
+@pytest.mark.parametrize("draw", [
+    lambda title: blocks.sentence(["猫"], [1.0], title=title), lambda title: blocks.vectors([[1.0]], title=title),
+    lambda title: blocks.bars(["猫"], {"权重": [1]}, title=title),
+    lambda title: blocks.table([[1.0]], ["猫"], title=title),
+    lambda title: blocks.curve([1, 2], [1, 2], y_label="权重", label="一条直线", title=title),
+    lambda title: blocks.text_table(["甲"], [["1"]], title=title),
+])
+def test_the_alternative_text_says_the_title_once(draw):
+    plain, titled = draw(None).get("aria-label"), draw("原来的词序").get("aria-label")
+    assert titled == f"原来的词序。{plain}"
+    assert draw(plain).get("aria-label") == plain
+
+
+def test_a_table_without_a_corner_reads_without_a_gap():
+    assert blocks.text_table(["", "字节"], [["一张表", "4"]]).get("aria-label") == "一张表，字节 4"
+
+
+@pytest.mark.parametrize("name", sorted(panels.PANELS))
+def test_pictures_of_one_panel_do_not_read_alike(name):
+    panel = getattr(panels, name)()
+    labels = [block.get("aria-label") for block in panel.view.blocks]
+    panel.close()
+    assert len(set(labels)) == len(labels)
+    for block in panel.view.blocks:
+        for title in block.findall("text[@class='ac-title']"):
+            assert title.text in block.get("aria-label")
 
 
 # ---------------------------------------------------------------- what the reader types

@@ -72,6 +72,10 @@ class TestThreeIdentities:
         # animal, action and state: one word whole and one by 0.3, of eleven; place: one word only
         assert "看每个词一样多，各 0.09；新内容里“动物”“动作”“状态”一样多：各 0.12" in self.ask(asker=0)
 
+    def test_where_all_is_nothing_nobody_wins(self):
+        # At T = 0.1 太 looks at 累 alone, whose value has no meaning among the four: each is drawn as 0.00.
+        assert self.ask(asker=8, temperature=0.1).endswith("新内容里都几乎是 0。")
+
     @pytest.mark.parametrize("d_k", [1, 8, 64])
     def test_shapes(self, d_k):
         finding = section_03.render_shapes(d_k, 1.0).finding
@@ -93,6 +97,7 @@ class TestThreeSteps:
 
     def test_no_runner_up_where_the_rest_is_nothing(self):
         assert "「猫」1.00，别的都是 0，10 份合计 1.00" in section_04.render(0.0, False).finding
+        assert "「猫」1.00，别的都几乎是 0，10 份合计 1.00" in section_04.render(0.1, False).finding
 
 
 class TestHeads:
@@ -101,6 +106,12 @@ class TestHeads:
         straight, turned = (section_09.render(s, 1.0).finding for s in ("猫没过马路", "马路没过猫"))
         assert numbers_in(straight)[1:3] == numbers_in(turned)[1:3]
         assert numbers_in(straight)[3:] == numbers_in(turned)[3:][::-1] == [round(cat, 2), round((1 - cat) / 3, 2)]
+
+    def test_no_space_between_two_chinese_words(self):
+        for temperature in (0.0, 1.0):
+            finding = section_09.render("猫没过马路", temperature).finding
+            assert not re.search(r"[\u4e00-\u9fff] [\u4e00-\u9fff]", finding)
+            assert re.search(r"一个头得到猫 0\.50、马路 0\.50；.*”得到猫 ", finding)
 
     def test_no_parameter_more(self):
         for n_heads in (1, 2, 4, 8):

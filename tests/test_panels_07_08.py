@@ -86,6 +86,24 @@ class TestWordOrder:
     def test_an_order_has_every_place_once(self, n, how):
         assert sorted(random_sentence.shuffled(n, how)) == list(range(n))
 
+    def test_long_words_are_cut(self):
+        words = [c * 60 for c in "甲乙丙"]
+        finding = section_07._render_word_order(" ".join(words), "swap", 1.0, 1.0).finding
+        assert re.search(r"：「(甲{8}|乙{8}|丙{8})」变得最多，\d", finding)
+        assert len(finding) <= 160
+
+    def test_more_than_three_who_tie_are_counted(self, monkeypatch):
+        def norms(x, axis):
+            return np.array([2.0, 2.0, 2.0, 2.0, 1.0])[:len(x)]
+        monkeypatch.setattr(section_07.np.linalg, "norm", norms)
+        finding = section_07._render_word_order("甲乙丙丁戊", "swap", 1.0, 1.0).finding
+        assert "词序变动以后：有 4 个词变得一样多，各 2.00。" in finding
+
+    def test_the_two_tables_do_not_read_alike(self):
+        before, after, _ = section_07._render_word_order("猫追狗", "same", 0.0, 1.0).blocks
+        assert before.get("aria-label").startswith("原来的词序。")
+        assert after.get("aria-label").startswith("新的词序。")
+
     def test_the_second_table_has_the_new_order(self):
         words = [text for text in texts(section_07._render_word_order("甲 乙 丙", "swap", 0.0, 1.0).blocks[1])
                  if text in "甲乙丙"]
@@ -196,6 +214,8 @@ class TestStopwatch:
         n_words, run = panel.controls.values()
         assert [value for _, value in n_words._options_full] == [64, 128, 256, 512, 1024, 2048]
         assert (n_words.value, run.value, run.min, run.max) == (512, 1, 1, 5)
+        assert "别的格子正在运行时，量到的偏大" in run.tooltip
+        assert "偏大" in section_08._costs.__doc__
         panel.close()
 
     def test_the_three_ways_are_what_they_are_called(self):

@@ -395,6 +395,31 @@ def test_everything_is_checked_before_the_table_is_computed(changes, monkeypatch
     assert_helps(error, "mask" if changes.get("mask") is not None else "value")
 
 
+@pytest.mark.parametrize(("changes", "argument"), [
+    ({"value": normal(2, S, D_V), "mask": np.ones((3, L, S), bool)}, "mask"),
+    ({"value": normal(S + 1, D_V)}, "value"),
+    ({"d_output": normal(L, D_V + 1)}, "d_output"),
+    ({"d_output": normal(L + 1, D_V)}, "d_output"),
+])
+def test_the_backward_pass_names_what_was_given(changes, argument, monkeypatch):
+    monkeypatch.setattr("attention_core.gradients.score", None)   # before the table is computed
+    arguments = {"d_output": normal(L, D_V), "query": normal(L, D_K), "key": normal(S, D_K), "value": normal(S, D_V)}
+    with pytest.raises(ValueError, match="应为") as error:
+        ac.scaled_dot_product_attention_backward(**arguments | changes)
+    assert_helps(error, argument)
+
+
+@pytest.mark.parametrize(("changes", "argument", "got"), [
+    ({"value": normal(S + 1, D_MODEL)}, "value", f"({S + 1}, {D_MODEL})"),
+    ({"query": normal(2, L, D_MODEL), "key": normal(3, S, D_MODEL)}, "key", "(3,)"),
+])
+def test_a_layer_speaks_of_shapes_before_the_heads(changes, argument, got):
+    arguments = {"query": normal(L, D_MODEL), "key": normal(S, D_MODEL)} | changes
+    with pytest.raises(ValueError, match="应为") as error:
+        drawn_layer()(**arguments)
+    assert_helps(error, argument, got)
+
+
 @pytest.mark.parametrize("text", ["numpy", "3 个", "-1", "(2,)"])
 def test_a_space_between_chinese_and_the_rest(text):
     for given in (text, f" {text}"):

@@ -26,6 +26,7 @@ MARGIN = 8
 FONT = 13
 TITLE_HEIGHT = 26
 ROW = 24
+CROWD = 3   # 比这还多的并列，不一一点名
 
 
 # ---------------------------------------------------------------- 公用的小零件
@@ -87,19 +88,41 @@ def leaders(values):
     return np.flatnonzero(values >= values.max() - 1e-12)
 
 
+def telling(best, others):
+    """最大的数写成文字：两位小数与别的分不开时多写几位，最多六位；六位还分不开，就仍旧写两位。
+
+    Examples
+    --------
+    >>> telling(0.81, [0.19]), telling(0.2908, [0.2906, 0.1]), telling(0.5 + 1e-9, [0.5])
+    ('0.81', '0.2908', '0.50')
+    """
+    second = np.max(others, initial=-math.inf)
+    shown = (number(best, digits) for digits in range(2, 7) if number(best, digits) != number(second, digits))
+    return next(shown, number(best))
+
+
 def most(names, values, *, one="{who}最多：{share}", tied="{who}一样多：各 {share}",
-         alike="每一样都一样多：各 {share}", quotes="“”"):
-    """说出最大的是哪一样；并列时全部说出来，不替它们排名次。
+         alike="每一样都一样多：各 {share}", crowd=None, nothing="都{nearly}是 0", quotes="“”"):
+    """说出最大的是哪一样；并列时不替它们排名次。
 
     Parameters
     ----------
     names : sequence of str, length n
+        至少一个。
     values : array_like, shape (n,)
-    one, tied, alike : str
-        只有一个最大、有几个并列、全部并列时怎样说；里面可以有 ``{who}``（谁）、
-        ``{n}``（几个）和 ``{share}``（多少）。
-    quotes : str
-        名字两边的引号，当中可以写上隔开它们的标点，例如 ``"「、」"``。
+        没有 NaN。最大的数写两位小数，与第二名分不开时多写几位，见 `telling`。
+    one, tied : str
+        只有一个最大、有几个并列时怎样说；里面可以有 ``{who}``（谁）、``{n}``（几个）和
+        ``{share}``（多少）。
+    alike : str or None
+        全部并列时怎样说；None 时不另说，与部分并列一样。
+    crowd : str, optional
+        多于三个并列（又不是全部）时怎样说，缺省与 tied 相同。
+    nothing : str
+        每个数写出来都是 0.00 时怎样说；``{nearly}`` 是“几乎”，恰好都是 0 时是空的。
+    quotes : sequence of str
+        名字左边和右边的引号，当中可以写上隔开名字的标点，例如 ``"「、」"``；至少两项，
+        不要引号时写成 ``("", "、", "")``。
 
     Returns
     -------
@@ -115,12 +138,29 @@ def most(names, values, *, one="{who}最多：{share}", tied="{who}一样多：�
     '每一样都一样多：各 0.50'
     >>> most(["猫", "它", "了"], [0.4, 0.4, 0.2], tied="最看{who}，各 {share}", quotes="「、」")
     '最看「猫」、「它」，各 0.40'
+    >>> most(["动物", "地点"], [0.2908, 0.2906])
+    '“动物”最多：0.2908'
+    >>> most(["动物", "地点"], [0.001, 0.0])
+    '都几乎是 0'
     """
-    names, best = _texts("names", names, len(values)), leaders(values)
-    say = one if len(best) == 1 else alike if len(best) == len(values) else tied
+    names = [str(name) for name in names]
+    values = _row("values", values, len(names))
+    if not names or np.isnan(values).any():
+        fail("values", "至少一个数，没有 NaN", "含有 NaN 的数组" if names else "空的", "请先去掉不参加的。")
+    if len(quotes) < 2:
+        fail("quotes", "左引号和右引号", f"{quotes!r}", "例如“”或「、」，当中是隔开名字的标点。")
+    if number(values.max()) == number(values.min()) == "0.00":
+        return nothing.format(nearly="几乎" if values.any() else "")
+    best = leaders(values)
+    if len(best) == 1:
+        say = one
+    elif len(best) == len(values) and alike is not None:
+        say = alike
+    else:
+        say = crowd if crowd is not None and len(best) > CROWD else tied
     opening, *between, closing = quotes
     who = "".join(between).join(f"{opening}{names[i]}{closing}" for i in best)
-    return say.format(who=who, n=len(best), share=number(values[best[0]]))
+    return say.format(who=who, n=len(best), share=telling(values[best[0]], np.delete(values, best)))
 
 
 def _format(x):
@@ -145,6 +185,8 @@ def _write(parent, x, y, text, css=None, anchor="start", **attributes):
 
 
 def _canvas(kind, height, label, title, width=WIDTH):
+    if title and title not in label:   # 读屏软件只念替代文字，画上去的标题它看不见
+        label = f"{title}。{label}"
     svg = ElementTree.Element("svg", {
         "xmlns": "http://www.w3.org/2000/svg", "class": "ac-svg", "data-block": kind,
         "role": "img", "aria-label": clean(label),
@@ -218,25 +260,22 @@ def _open(mask, shape):
     if mask is None:
         return np.ones(shape, dtype=bool)
     mask = to_array("mask", mask)
-    if mask.dtype != bool or broadcast(mask.shape, shape) != shape:
+    fits = broadcast(mask.shape, shape) == shape
+    if mask.dtype != bool or not fits:
+        mends = ["0 和 1 请写成 mask.astype(bool)"] * (mask.dtype != bool) + ["形状要与画的数相同"] * (not fits)
         fail("mask", f"能广播到 {shape} 的布尔数组（True 表示可以看）", f"{mask.dtype} 类型、形状 {mask.shape}",
-             "0 和 1 请写成 mask.astype(bool)；形状要与画的数相同。")
+             "；".join(mends) + "。")
     return np.broadcast_to(mask, shape)
 
 
-def _largest(names, values, named, crowd):
-    """最大的是谁；多于三个并列时只说有几个。"""
-    tied = named if len(leaders(values)) <= 3 else crowd
-    return most(names, values, one=named, tied=tied, alike=tied, quotes="「、」")
-
-
 def _strongest(labels, weights, is_open):
-    """“份额最大的是「猫」，0.81”；并列时全部说出来。"""
+    """“份额最大的是「猫」，0.81”；并列时全部说出来，多于三个就只说有几个。"""
     seen = is_open & ~np.isnan(weights)
     if not seen.any():
         return "没有一个位置可以看"
-    return _largest([labels[i] for i in np.flatnonzero(seen)], weights[seen],
-                    "份额最大的是{who}，{share}", "最大的份额 {share}，{n} 个位置并列")
+    return most([labels[i] for i in np.flatnonzero(seen)], weights[seen], one="份额最大的是{who}，{share}",
+                tied="份额最大的是{who}，各 {share}", alike=None, crowd="最大的份额 {share}，{n} 个位置并列",
+                nothing="份额都{nearly}是 0", quotes="「、」")
 
 
 # ---------------------------------------------------------------- 积木
@@ -443,7 +482,7 @@ def table(values, rows=None, columns=None, *, mask=None, query=None, diagonal=Fa
     --------
     >>> svg = table([[1, 0], [0.5, 0.5]], ["那", "只"], mask=[[True, False], [True, True]])
     >>> svg.get("aria-label")
-    '2 行 2 列的表，关掉 1 格。「那」：份额最大的是「那」，1.00；「只」：份额最大的是「那」、「只」，0.50'
+    '2 行 2 列的表，关掉 1 格。「那」：份额最大的是「那」，1.00；「只」：份额最大的是「那」、「只」，各 0.50'
     """
     values = to_float("values", values)
     if values.ndim != 2:
@@ -508,13 +547,26 @@ def _table_label(values, rows, columns, is_open, query, signed):
     if not values.size:
         return text
     if signed:
-        seen = is_open & np.isfinite(values)
-        pairs = [f"{rows[i]}」对「{columns[j]}" for i, j in np.argwhere(seen)]
-        return f"{text}。" + (_largest(pairs, values[seen], "最大的是{who}，{share}", "最大的数 {share}，{n} 格并列")
-                             if pairs else "没有一格有数可看")
+        return f"{text}。{_extremes(values, rows, columns, is_open & np.isfinite(values))}"
     picked = range(len(rows)) if query is None else [query]
     return f"{text}。" + "；".join(
         f"「{rows[i]}」：{_strongest(columns, values[i], is_open[i])}" for i in picked)
+
+
+def _extremes(values, rows, columns, seen):
+    """“最大的是「那」对「猫」，3.00”；有负数时也说最小的。"""
+    if not seen.any():
+        return "没有一格有数可看"
+    pairs, values = [f"「{rows[i]}」对「{columns[j]}」" for i, j in np.argwhere(seen)], values[seen]
+
+    def outermost(word, values, sign=""):
+        return most(pairs, values, one=f"{word}的是{{who}}，{sign}{{share}}",
+                    tied=f"{word}的是{{who}}，各 {sign}{{share}}", alike=None,
+                    crowd=f"{word}的数 {sign}{{share}}，{{n}} 格并列", nothing="每一格都{nearly}是 0",
+                    quotes=("", "、", ""))
+    text = outermost("最大", values)
+    has_negative = number(values.min()).startswith("-") and len(leaders(values)) < len(values)
+    return text + ("，" + outermost("最小", -values, "-") if has_negative else "")
 
 
 def _cell_texts(values, is_open, digits, size):
@@ -651,7 +703,8 @@ def curve(x, series, *, point=None, x_label="", y_label="", log_x=False, log_y=F
     svg : Element
     """
     x = to_float("x", x)
-    x = _row("x", x, x.size)
+    if x.ndim != 1:
+        fail("x", "一维数组", f"形状 {x.shape}", "一串数写成 [1, 2, 3]。")
     if not isinstance(series, dict):
         series = {"": series}
     if len(series) > 3:
@@ -784,7 +837,7 @@ def text_table(header, rows, *, mark=None, title=None, label=None, width=WIDTH):
     rows = [_texts(f"rows 的第 {i} 行", row, len(header)) for i, row in enumerate(rows, 1)]
     _place("mark", mark, len(rows))
     if label is None:
-        label = "；".join("，".join(f"{name} {cell}" for name, cell in zip(header, row, strict=True))
+        label = "；".join("，".join(f"{name} {cell}".strip() for name, cell in zip(header, row, strict=True))
                          for row in rows)
     wanted = [max(text_width(line[c]) for line in [header, *rows]) + 10 for c in range(len(header))]
     stretch = (width - 2 * MARGIN) / max(sum(wanted), 1)

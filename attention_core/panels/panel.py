@@ -15,6 +15,7 @@ import ipywidgets
 from IPython import get_ipython
 from IPython.display import display
 
+from .._arrays import fail
 from .palette import PAGE_STYLE, STYLE
 from .view import View
 
@@ -120,15 +121,21 @@ class Panel:
         return self._render(**settings)
 
     def set(self, **settings):
-        """像读者那样动控件，一次可以动几个，返回新的画面。"""
+        """像读者那样动控件，一次可以动几个，返回新的画面；有一个值不行就一个也不动。关掉以后什么也不做。"""
         for name in settings:
             if name not in self.controls:
-                raise ValueError(f"没有叫 {name} 的控件；有的是 {', '.join(self.controls)}。")
+                fail("控件的名字", f"{'、'.join(self.controls)} 之一", name, "写法要与 panel.controls 里的相同。")
         with self._lock:
-            self._batch = True
+            if self.closed:
+                return self.view
+            before, self._batch = self.settings, True
             try:
                 for name, value in settings.items():
                     self.controls[name].value = value
+            except BaseException:   # 有一个值控件不收：已经改了的放回去，设置才与画面对得上
+                for name in settings:
+                    self.controls[name].value = before[name]
+                raise
             finally:
                 self._batch = False
             self._update()
@@ -200,21 +207,25 @@ class Panel:
 
     def _update(self):
         # observe 里抛出的异常谁也看不见，画面只是不动了；所以在这里接住，写进面板。
+        # 中断 (KeyboardInterrupt) 也一样，另外再抛出去：内核要知道。
         try:
-            self.view = self.render(**self.settings)
-        except Exception as error:
+            view = self.render(**self.settings)
+            self._show(view)
+        except (Exception, KeyboardInterrupt) as error:
             self.error = error
             self._show_error(error)
+            if isinstance(error, KeyboardInterrupt):
+                raise
         else:
-            self.error = None
-            self._show(self.view)
+            self.view, self.error = view, None
 
     def _show(self, view):
         self._finding.value = view.finding_html()
         self._picture.value = view.html()
 
     def _show_error(self, error):
-        message = View((), f"这里出了错，下面的图还停在上一次：{type(error).__name__}：{error}")
+        details = f"：{error}" if str(error) else ""
+        message = View((), f"这里出了错，下面的图还停在上一次：{type(error).__name__}{details}")
         self._finding.value = message.finding_html()
         self._picture.value = f'<div class="ac-stale">{self.view.html()}</div>'
 

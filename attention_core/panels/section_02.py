@@ -38,7 +38,8 @@ def render(query, temperature, own, computer, brain, kitchen):
     blend = weighted_sum(weights[None, :], values)   # (1, d_v)
 
     shares = blocks.most(np.compress(mask, labels), weights[mask], one="份额最大的是{who}，{share}",
-                         tied="份额最大的是{who}，各 {share}", alike="每一条的份额一样大，各 {share}", quotes="「、」")
+                         tied="份额最大的是{who}，各 {share}", alike="每一条的份额一样大，各 {share}",
+                         crowd="份额最大的有 {n} 条，各 {share}", quotes="「、」")
     finding = (f"查「{query}」，温度 {blocks.short_number(temperature)}：{shares}；"
                f"混出来的内容里，{blocks.most(DICTIONARY_TOPICS, blend[0])}。")
     return View((

@@ -37,7 +37,7 @@ def render(asker, change, stretch, temperature):
     alike = cosine_similarity(query, key)[0]   # (N,)
 
     looks = blocks.most(book.TOKENS, weights[0], one="最看{who}，权重 {share}", tied="最看{who}，权重各 {share}",
-                        alike="看每个词一样多，各 {share}", quotes="「、」")
+                        alike="看每个词一样多，各 {share}", crowd="最看 {n} 个词，权重各 {share}", quotes="「、」")
     best, *others = blocks.leaders(weights[0])
     if not others:
         looks += f"，方向相似度 {blocks.number(alike[best])}"

@@ -37,17 +37,15 @@ def printed(low, high):
 def _shares(tokens, weights):
     """看得见的词里谁最多，其次是谁。"""
     text = blocks.most(tokens, weights, one="{who}{share}", tied="{who}各 {share}", alike="看得见的各 {share}",
-                       quotes="「、」")
+                       crowd="{n} 个词各 {share}", quotes="「、」")
     best = blocks.leaders(weights)
     tokens, weights = np.delete(tokens, best), np.delete(weights, best)
     if not weights.size:
         return text
-    if not weights.any():
-        return f"{text}，别的都是 0"
-    # 温度低时剩下的都不到 1e-12，放大了才比得出
-    next_best = blocks.most(tokens, weights / weights.max(), one="其次{who}", tied="其次{who}各 ", alike="别的各 ",
+    next_best = blocks.most(tokens, weights, one="其次{who}{share}", tied="其次{who}各 {share}",
+                            alike="别的各 {share}", crowd="其次 {n} 个词各 {share}", nothing="别的都{nearly}是 0",
                             quotes="「、」")
-    return f"{text}，{next_best}{blocks.number(weights.max())}"
+    return f"{text}，{next_best}"
 
 
 def render(temperature, causal):

@@ -8,7 +8,7 @@ from . import blocks, controls
 from .panel import Panel
 from .random_sentence import attend, shuffled, vectors_and_places
 from .view import View
-from .words import split_sentence
+from .words import LONGEST_WORD, split_sentence
 
 __all__ = ["every_word_asks", "word_order"]
 
@@ -21,7 +21,8 @@ def _render_every_word(asker, temperature):
     output, weights = scaled_dot_product_attention(QUERY, KEY, VALUE, temperature=temperature)   # (N, 4), (N, N)
     word, row = book.TOKENS[asker], weights[asker]
     most = blocks.most(book.TOKENS, row, one="{who}最多，{share}", tied="{who}并列最多，各 {share}",
-                       alike="十一个词各分 {share}，谁也不比谁多", quotes="「、」")
+                       alike="十一个词各分 {share}，谁也不比谁多", crowd="{n} 个词并列最多，各 {share}",
+                       quotes="「、」")
     finding = (f"「{word}」提问：{most}；给自己 {blocks.number(row[asker])}。"
                f"十一行各自合计 {blocks.number(weights.sum(axis=-1).min())}。")
     return View((
@@ -61,8 +62,9 @@ def _render_word_order(text, how, strength, temperature):
         verdict = "词序变动以后：每个词的新内容一点没变，只是换了行"
     else:
         verdict = "词序变动以后：" + blocks.most(
-            words, moved, one="{who}变得最多，{share}", tied="{who}变得一样多，各 {share}",
-            alike="每个词变得一样多，各 {share}", quotes="「、」")
+            [word[:LONGEST_WORD] for word in words], moved, one="{who}变得最多，{share}",
+            tied="{who}变得一样多，各 {share}", alike="每个词变得一样多，各 {share}",
+            crowd="有 {n} 个词变得一样多，各 {share}", nothing="每个词的新内容几乎没变", quotes="「、」")
     added = f"加了 {strength:g} 倍的位置向量" if strength else "没有位置向量"
     return View((
         blocks.table(table, words, title="原来的词序"),

@@ -85,7 +85,8 @@ def _ways():
 def _costs(n_words, run):
     """在这台机器上量一遍 N 个词，shape (3, 2)：每种算法的毫秒数和 MB 数。
 
-    记住每一遍量到的：同样的设置总是同样的画面，拖回来也不用再等。
+    记住每一遍量到的：同样的设置总是同样的画面，拖回来也不用再等。量的时候别的格子正在运行，
+    它占的内存也算在内，时间也变长，记住的就偏大。
     """
     x = np.random.default_rng(run).standard_normal((n_words, D_MODEL))
     return np.array([(1e3 * fastest_seconds(way, x, repeat=REPEAT), peak_bytes(way, x) / 1e6)
@@ -120,7 +121,8 @@ def stopwatch():
     """整张表、分块、循环网络：在读者的机器上当场量时间和内存。"""
     return Panel(_render_stopwatch, {
         "n_words": controls.stops("句长 N", MEASURED_SIZES[1:], 512, tooltip="第一次拖到一档，要等它当场量完"),
-        "run": controls.integer("第几次量", 1, 1, 5, tooltip="每一次都从头再量，看数会变多少"),
+        "run": controls.integer("第几次量", 1, 1, 5,
+                                tooltip="每一次都从头再量，看数会变多少；别的格子正在运行时，量到的偏大"),
     })
 
 

@@ -29,8 +29,8 @@ def render(sentence, temperature):
         ROLE_QUERIES[:, None], ROLE_KEYS, value, temperature=temperature)
     single, double = one[0], two[0, 0]   # (2,), (2,)
     answers = [f"{NOUNS[0]} {blocks.number(cat)}、{NOUNS[1]} {blocks.number(road)}" for cat, road in (single, double)]
-    finding = (f"{sentence}，温度 {blocks.short_number(temperature)}：一个头得到 {answers[0]}；"
-               f"两个头里，“{HEADS[0]}”得到 {answers[1]}。")
+    finding = (f"{sentence}，温度 {blocks.short_number(temperature)}：一个头得到{answers[0]}；"
+               f"两个头里，“{HEADS[0]}”得到{answers[1]}。")
     return View((
         blocks.table(np.vstack([one_weights, two_weights[:, 0]]), ["一个头", *HEADS], tokens, title="「过」的权重"),
         blocks.vectors(single[None], ["一个头"], NOUNS, limit=1.0, title="一个头的输出"),
@@ -65,7 +65,7 @@ def render_heads(n_heads, temperature):
     return View((
         blocks.table(rows, [f"头 {i + 1}" for i in range(MOST_HEADS)], book.TOKENS, mask=used,
                      title="「它」的权重，一个头一行",
-                     label=f"「它」的权重，{n_heads} 个头，一个头一行。{looks}"),
+                     label=f"{n_heads} 个头。{looks}"),
         blocks.bars(book.TOKENS, {"各头的平均": mean}, limits={"各头的平均": 1.0}, title="平均以后"),
     ), f"温度 {blocks.short_number(temperature)}，{n_heads} 个头，每个头 d_k = {D_MODEL // n_heads}，"
        f"参数 {layer.n_parameters} 个；"

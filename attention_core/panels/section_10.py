@@ -9,7 +9,7 @@ from . import blocks, controls
 from .panel import Panel
 from .random_sentence import stacked_attention
 from .view import View
-from .words import split_sentence
+from .words import LONGEST_WORD, split_sentence
 
 __all__ = ["later_word", "masked_row"]
 
@@ -58,7 +58,6 @@ def masked_row():
     })
 
 
-LONGEST_WORD = 8
 REPLACEMENT = "宽"
 
 

@@ -31,7 +31,7 @@ def real_heads():
         chart = atlas[what] if atlas[what].ndim == 2 else atlas[what][sentence]   # (6, 12)
         row, name = weights[IT_AT], head_name(layer - 1, head - 1)
         looks = blocks.most(tokens, row, one="最看{who}{share}", tied="最看{who}，各 {share}",
-                            alike="看每个词一样多，各 {share}", quotes="「、」")
+                            alike="看每个词一样多，各 {share}", crowd="最看 {n} 个词，各 {share}", quotes="「、」")
         return View((
             blocks.table(chart, LAYERS, HEADS, query=layer - 1, limit=1.0,
                          title=f"72 个头，平均有多少权重给{what}" if chart is atlas[what] else f"72 个头：{what}多少"),

@@ -2,6 +2,7 @@
 
 MAX_CHARACTERS = 200
 MAX_TOKENS = 16
+LONGEST_WORD = 8   # 结论里的词只写这么长
 
 
 def split_sentence(text, *, fallback=()):
