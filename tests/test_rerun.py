@@ -129,7 +129,7 @@ def test_interrupted_in_the_middle_of_a_cell(reader, tmp_path, endless):
     reader.interrupt_when(started)
     texts = reader.type(f"Path({str(started)!r}).touch()\n{endless}")
     # 停下来就是停下来：不当成答错了，也不吞掉。
-    # 恰好停在没有行号的指令上时（Python 3.11 的 with 收尾），IPython 自己说不出是哪一行，只说它排版失败了。
+    # 恰好停在没有行号的指令上时（标准库的 ElementTree 里有），IPython 说不出是哪一行，只说它排版失败了。
     stopped = ("KeyboardInterrupt", "Unexpected exception formatting exception")
     assert any(text.startswith(stopped) for text in texts), texts
     assert not any("不对" in text for text in texts)
